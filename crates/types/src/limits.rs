@@ -1,0 +1,156 @@
+//! Every bound of Mainstay, in one place.
+//!
+//! Each says its unit, who enforces it and what happens beyond it. A queue, loop, list or text
+//! without a bound here is a bug.
+
+/// Longest class, node, dependency or effect name.
+/// Unit: bytes. Enforced by: `names`. Beyond: NAME_INVALID.
+pub const NAME_BYTES_MAX: usize = 64;
+
+/// Longest tenant, start key or business id.
+/// Unit: bytes. Enforced by: `names`. Beyond: NAME_INVALID.
+pub const KEY_BYTES_MAX: usize = 200;
+
+/// Longest text for people kept in an event (messages, notices, provider codes).
+/// Unit: bytes. Enforced by: the runtime. Beyond: cut, with an ellipsis.
+pub const TEXT_BYTES_MAX: usize = 1_024;
+
+/// Largest input of a run.
+/// Unit: bytes of text. Enforced by: who reads the input. Beyond: INVALID_INPUT.
+pub const INPUT_BYTES_MAX: usize = 1 << 20;
+
+/// Largest single payload: input, request, result or one item.
+/// Unit: bytes of canonical JSON. Enforced by: the runtime. Beyond: PAYLOAD_TOO_LARGE.
+pub const PAYLOAD_BYTES_MAX: usize = 4 << 20;
+
+/// Nodes of one task class.
+/// Unit: nodes. Enforced by: `graph` validation. Beyond: TOO_MANY_NODES.
+pub const CLASS_NODES_MAX: usize = 256;
+
+/// Items of one `each`.
+/// Unit: items. Enforced by: `graph` validation. Beyond: LIST_BOUND_INVALID.
+pub const EACH_ITEMS_MAX: u32 = 1_000;
+
+/// Calls of one run, items included.
+/// Unit: calls. Enforced by: `machine` when a list is recorded. Beyond: LIST_TOO_LONG.
+pub const RUN_CALLS_MAX: usize = 10_000;
+
+/// Fallback rungs of one call.
+/// Unit: rungs. Enforced by: `graph` validation. Beyond: TOO_MANY_FALLBACKS.
+pub const FALLBACKS_MAX: usize = 8;
+
+/// Attempts of one call over all rungs and laps.
+/// Unit: attempts. Enforced by: `graph` validation and `machine`. Beyond: ATTEMPTS_EXHAUSTED.
+pub const CALL_ATTEMPTS_MAX: u32 = 64;
+
+/// Concurrency tokens a class may give a run.
+/// Unit: tokens. Enforced by: `graph` validation. Beyond: BUDGET_INVALID.
+pub const RUN_CONCURRENCY_MAX: u32 = 256;
+
+/// Retry tokens a class may give a run.
+/// Unit: tokens. Enforced by: `graph` validation. Beyond: BUDGET_INVALID.
+pub const RUN_RETRIES_MAX: u32 = 1_000;
+
+/// Longest time a class may give a run to answer.
+/// Unit: milliseconds. Enforced by: `graph` validation. Beyond: TIMES_INVALID.
+pub const ANSWER_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1_000;
+
+/// Time from the durable append of an attempt to the moment its request leaves.
+/// Unit: milliseconds. Enforced by: the runtime. Beyond: settled NotSent, never sent late.
+pub const SEND_WINDOW_MS: u64 = 1_000;
+
+/// First wait between two look-ups of an effect in doubt; doubles.
+/// Unit: milliseconds. Enforced by: `machine`. Beyond: not applicable.
+pub const LOOKUP_BACKOFF_BASE_MS: u64 = 250;
+
+/// Longest wait between two look-ups of an effect in doubt.
+/// Unit: milliseconds. Enforced by: `machine`. Beyond: capped.
+pub const LOOKUP_BACKOFF_MAX_MS: u64 = 60_000;
+
+/// Timeout of one control attempt.
+/// Unit: milliseconds. Enforced by: the runtime. Beyond: the look-up could not tell.
+pub const CONTROL_TIMEOUT_MS: u64 = 5_000;
+
+/// Control attempts of one process at once, in a pool of their own.
+/// Unit: attempts. Enforced by: the runtime. Beyond: they wait for a place in the pool.
+pub const CONTROL_IN_FLIGHT_MAX: usize = 32;
+
+/// How long a run keeps its outcome open for an effect in doubt, after answer_by.
+/// Unit: milliseconds. Enforced by: `machine`. Beyond: handed_off.
+pub const DOUBT_WAIT_MS_DEFAULT: u64 = 24 * 60 * 60 * 1_000;
+
+/// How long an effect entry outlives its run.
+/// Unit: milliseconds. Enforced by: retention. Beyond: forgotten, unless in doubt.
+pub const KEY_MEMORY_MS_DEFAULT: u64 = 400 * 24 * 60 * 60 * 1_000;
+
+/// Wait before a call asks again for an effect key that another run holds.
+/// Unit: milliseconds. Enforced by: `machine`. Beyond: not applicable.
+pub const KEY_HELD_RETRY_MS: u64 = 1_000;
+
+/// Events of one append.
+/// Unit: events. Enforced by: the runtime, which ends the turn. Beyond: the rest waits a turn.
+pub const APPEND_EVENTS_MAX: usize = 4_096;
+
+/// Commands one turn takes from its mailbox.
+/// Unit: commands. Enforced by: the runtime. Beyond: they wait for the next turn.
+pub const TURN_COMMANDS_MAX: usize = 256;
+
+/// Commands that wait in one run's mailbox.
+/// Unit: commands. Enforced by: the runtime. Beyond: the sender waits.
+pub const MAILBOX_COMMANDS_MAX: usize = 1_024;
+
+/// Runs one engine keeps live.
+/// Unit: runs. Enforced by: the runtime. Beyond: ENGINE_FULL for new starts.
+pub const LIVE_RUNS_MAX: usize = 10_000;
+
+/// Commit requests that wait for the committer.
+/// Unit: requests. Enforced by: the ledger backend. Beyond: the caller waits.
+pub const COMMIT_QUEUE_MAX: usize = 16_384;
+
+/// Commit requests of one group.
+/// Unit: requests. Enforced by: the ledger backend. Beyond: the rest is the next group.
+pub const COMMIT_GROUP_MAX: usize = 1_024;
+
+/// Inbox commands of one run that wait to be taken.
+/// Unit: commands. Enforced by: the ledger. Beyond: INBOX_FULL.
+pub const INBOX_COMMANDS_MAX: usize = 1_024;
+
+/// Largest value stored under one key of sled; larger ones are cut into pieces.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: pieces.
+pub const SLED_VALUE_BYTES_MAX: usize = 64 << 10;
+
+/// Size of a piece of a large value.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: the next piece.
+pub const PIECE_BYTES_MAX: usize = 32 << 10;
+
+/// Longest sled key.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: a bug (assert).
+pub const SLED_KEY_BYTES_MAX: usize = 128;
+
+/// Largest record (header and payload).
+/// Unit: bytes. Enforced by: `ledger::codec`. Beyond: CORRUPT_RECORD when read.
+pub const RECORD_BYTES_MAX: usize = 64 << 20;
+
+/// Rows of one page of a listing.
+/// Unit: rows. Enforced by: the ledger. Beyond: a cursor.
+pub const PAGE_ROWS_MAX: usize = 1_000;
+
+/// Fallback for the wait a full engine tells its callers.
+/// Unit: milliseconds. Enforced by: the runtime. Beyond: not applicable.
+pub const RETRY_AFTER_MS_DEFAULT: u64 = 1_000;
+
+/// Requests of one HTTP adapter: largest reply body.
+/// Unit: bytes. Enforced by: `adapters/http`. Beyond: RESULT_INVALID.
+pub const HTTP_REPLY_BYTES_MAX: usize = 4 << 20;
+
+/// Time to open a connection, apart from the attempt's own timeout.
+/// Unit: milliseconds. Enforced by: `adapters/http`. Beyond: TRANSIENT_TRANSPORT, NOT_SENT.
+pub const HTTP_CONNECT_MS_DEFAULT: u64 = 1_000;
+
+const _: () = assert!(PIECE_BYTES_MAX <= SLED_VALUE_BYTES_MAX);
+const _: () = assert!(PAYLOAD_BYTES_MAX < RECORD_BYTES_MAX);
+const _: () = assert!(INPUT_BYTES_MAX <= PAYLOAD_BYTES_MAX);
+const _: () = assert!(EACH_ITEMS_MAX as usize <= RUN_CALLS_MAX);
+const _: () = assert!(CLASS_NODES_MAX <= RUN_CALLS_MAX);
+const _: () = assert!(COMMIT_GROUP_MAX <= COMMIT_QUEUE_MAX);
+const _: () = assert!(LOOKUP_BACKOFF_BASE_MS <= LOOKUP_BACKOFF_MAX_MS);

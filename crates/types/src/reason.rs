@@ -1,0 +1,107 @@
+//! Why a decision was taken: the stable words in the log beside its numbers.
+//!
+//! A reason explains a decision that was taken; a [`crate::Code`] says why something was refused.
+
+use std::fmt;
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// A stable reason code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Reason { $($(#[$doc])* $name,)* }
+
+        impl Reason {
+            /// Every reason.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The stable text.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// The reason with this text.
+            #[must_use]
+            pub fn from_code(code: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|reason| reason.as_str() == code)
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The failure kind and the budget allow another attempt.
+    RetryAllowed = "RETRY_ALLOWED",
+    /// The primary is used up; the next rung is tried.
+    FallbackNext = "FALLBACK_NEXT",
+    /// The provider asked to wait longer than the run has.
+    RetryAfterExceedsRemaining = "RETRY_AFTER_EXCEEDS_REMAINING_BUDGET",
+    /// A write went out and no answer came.
+    WriteResponseLost = "WRITE_RESPONSE_LOST",
+    /// The process that sent it is gone.
+    OwnerLost = "OWNER_LOST",
+    /// The send window passed before the request could leave.
+    SendWindowPassed = "SEND_WINDOW_PASSED",
+    /// The same request can never succeed.
+    SameInputFails = "SAME_INPUT_FAILS",
+    /// The call's attempts are used up.
+    AttemptsExhausted = "ATTEMPTS_EXHAUSTED",
+    /// The run's retry tokens are used up.
+    RetryTokensExhausted = "RETRY_TOKENS_EXHAUSTED",
+    /// The run's cost units are used up.
+    CostExhausted = "COST_EXHAUSTED",
+    /// No attempt fits before work_by less the reserves.
+    DeadlineExhausted = "DEADLINE_EXHAUSTED",
+    /// A hard call failed, so its result cannot be had.
+    HardCallFailed = "HARD_CALL_FAILED",
+    /// A call it needs was omitted, skipped or failed.
+    InputMissing = "INPUT_MISSING",
+    /// The predicate said no.
+    PredicateFalse = "PREDICATE_FALSE",
+    /// The soft call failed and its absence is said.
+    SoftCallFailed = "SOFT_CALL_FAILED",
+    /// The soft call would have taken what the hard path needs.
+    SoftYields = "SOFT_YIELDS",
+    /// The provider answered.
+    Answered = "ANSWERED",
+    /// The receiver answered that it did not do it.
+    RefusedByReceiver = "REFUSED_BY_RECEIVER",
+    /// The receiver says that it has the request under this key.
+    FoundApplied = "FOUND_APPLIED",
+    /// The receiver does not know the key, and the horizon has passed.
+    AbsentAfterHorizon = "ABSENT_AFTER_HORIZON",
+    /// The receiver does not know the key, but the request may still land.
+    NotFoundInsideHorizon = "NOT_FOUND_INSIDE_HORIZON",
+    /// The receiver is still working on it.
+    StillInProgress = "STILL_IN_PROGRESS",
+    /// The receiver could not be asked or could not tell.
+    CannotTell = "CANNOT_TELL",
+    /// The receiver did a part of it.
+    PartlyApplied = "PARTLY_APPLIED",
+    /// Another run had already applied the same key with the same request.
+    AdoptedFromOtherRun = "ADOPTED_FROM_OTHER_RUN",
+    /// Another run holds the key.
+    KeyHeldByOtherRun = "KEY_HELD_BY_OTHER_RUN",
+    /// The recorded request under this key differs.
+    IdempotencyMismatch = "IDEMPOTENCY_MISMATCH",
+    /// Someone asked for it.
+    Requested = "REQUESTED",
+    /// Everything the result needs is there.
+    AllSettled = "ALL_SETTLED",
+    /// Time to answer is up and something is still open.
+    AnswerTimeReached = "ANSWER_TIME_REACHED",
+    /// The run is void as business.
+    Expired = "EXPIRED",
+    /// An effect stayed in doubt for longer than the run may wait.
+    DoubtWaitOver = "DOUBT_WAIT_OVER",
+    /// The user's code panicked.
+    CodePanicked = "CODE_PANICKED",
+    /// The user's code returned an error without a kind.
+    Unclassified = "UNCLASSIFIED",
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
