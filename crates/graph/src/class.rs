@@ -1,0 +1,258 @@
+//! The task class: nodes, edges, times, budget.
+//!
+//! A class is immutable once built. It never holds closures or connections.
+
+use std::sync::Arc;
+
+use mainstay_types::{
+    ClassName, ClassVersion, CostUnits, Millis, NodeId, NodeName, Tokens, limits,
+};
+
+use crate::contract::{Contract, EffectContract, EffectSemantics};
+
+/// A JSON Schema as opaque canonical JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema(pub Arc<str>);
+
+/// A named, versioned graph of calls that runs are started from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskClass {
+    /// The class's name.
+    pub name: ClassName,
+    /// The author's version; a changed class needs a new one.
+    pub version: ClassVersion,
+    /// What a run is given.
+    pub input: Schema,
+    /// What a run returns.
+    pub output: Schema,
+    /// What one lap may spend.
+    pub budget: Budget,
+    /// Until when, relative to the lap's start.
+    pub times: Times,
+    /// Time kept back for later stages.
+    pub reserve: Reserve,
+    /// What the time during which no process drove the run does to its times.
+    pub on_downtime: OnDowntime,
+    /// How the lap ends when its hard path cannot be completed.
+    pub on_failure: OnFailure,
+    /// The calls, each after all that it needs.
+    pub nodes: Vec<Node>,
+    /// The nodes whose values make the result.
+    pub result: Vec<NodeId>,
+}
+
+impl TaskClass {
+    /// The node with this id. Panics on an id of another class.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[usize::from(id.get())]
+    }
+
+    /// Every node with its id, in order.
+    pub fn ids(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        (0u16..).map(NodeId).zip(&self.nodes)
+    }
+
+    /// The node with this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<(NodeId, &Node)> {
+        self.ids().find(|(_, node)| node.name.as_str() == name)
+    }
+
+    /// Nodes that need `id`'s value or wait for its predicate.
+    pub fn dependents(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        self.ids()
+            .filter(move |(_, node)| node.needs().any(|n| n == id))
+            .map(|(n, _)| n)
+    }
+
+    /// Until when attempts may run: as set, else `answer_by` less the delivery reserve.
+    #[must_use]
+    pub fn work_by(&self) -> Millis {
+        self.times
+            .work_by
+            .unwrap_or_else(|| self.times.answer_by.less(self.reserve.deliver))
+    }
+
+    /// Whether any node writes.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.nodes.iter().any(|node| node.effect().is_some())
+    }
+}
+
+/// What one lap may spend. Every part is reserved before an attempt and settled after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Attempts beyond the first of each rung. Bound: `limits::RUN_RETRIES_MAX`.
+    pub retry_tokens: Tokens,
+    /// Attempts in flight at once. Bound: 1 to `limits::RUN_CONCURRENCY_MAX`.
+    pub concurrency_tokens: Tokens,
+    /// Cost of all attempts.
+    pub cost_units: CostUnits,
+}
+
+/// Until when, counted from the lap's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// When the caller stops waiting. Bound: `limits::ANSWER_MS_MAX`.
+    pub answer_by: Millis,
+    /// Until when attempts may run; default `answer_by` less the delivery reserve.
+    pub work_by: Option<Millis>,
+    /// When the run is void as business; default: never.
+    pub expires_at: Option<Millis>,
+    /// How long after `answer_by` an effect in doubt may keep the outcome open.
+    pub doubt_wait: Millis,
+}
+
+impl Times {
+    /// Times with this `answer_by` and defaults for the rest.
+    #[must_use]
+    pub const fn answer_by(answer_by: Millis) -> Self {
+        Self {
+            answer_by,
+            work_by: None,
+            expires_at: None,
+            doubt_wait: Millis::new(limits::DOUBT_WAIT_MS_DEFAULT),
+        }
+    }
+}
+
+/// Time kept back for later stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reserve {
+    /// For putting the result together.
+    pub synthesis: Millis,
+    /// For asking what became of a write.
+    pub reconcile: Millis,
+    /// For giving the answer to the caller.
+    pub deliver: Millis,
+}
+
+/// What downtime does to a run's times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDowntime {
+    /// Nothing: times are moments of the wall clock.
+    Absolute,
+    /// They move by the time since the run's last durable event, `max` in total.
+    Extend {
+        /// The most that all downtimes of a lap may add.
+        max: Millis,
+    },
+}
+
+/// How the lap ends when its hard path cannot be completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// Reads and local work that can still finish do; no write starts; then handed_off.
+    HandOff,
+    /// At once, as failed.
+    Fail,
+}
+
+/// One call of the class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Unique in the class.
+    pub name: NodeName,
+    /// What it does.
+    pub kind: NodeKind,
+    /// What its absence does to the run.
+    pub criticality: Criticality,
+    /// Whose values it uses, in the order of its closure's arguments.
+    pub inputs: Vec<NodeId>,
+    /// The predicate that decides whether it happens at all.
+    pub when: Option<NodeId>,
+    /// Its value's schema.
+    pub output: Schema,
+}
+
+impl Node {
+    /// Everything that must be settled before it may start.
+    pub fn needs(&self) -> impl Iterator<Item = NodeId> {
+        self.inputs.iter().copied().chain(self.when)
+    }
+
+    /// The contract of its attempts; `None` for local work and predicates.
+    #[must_use]
+    pub const fn contract(&self) -> Option<&Contract> {
+        match &self.kind {
+            NodeKind::Read { contract }
+            | NodeKind::Write { contract, .. }
+            | NodeKind::Each { contract, .. } => Some(contract),
+            NodeKind::Local | NodeKind::When => None,
+        }
+    }
+
+    /// The contract of its effect; `None` for what does not write.
+    #[must_use]
+    pub const fn effect(&self) -> Option<&EffectContract> {
+        match &self.kind {
+            NodeKind::Write { effect, .. } | NodeKind::Each { effect, .. } => Some(effect),
+            NodeKind::Read { .. } | NodeKind::Local | NodeKind::When => None,
+        }
+    }
+
+    /// What it does to the world.
+    #[must_use]
+    pub fn semantics(&self) -> EffectSemantics {
+        self.contract()
+            .map_or(EffectSemantics::ReadOnly, |contract| contract.effect)
+    }
+
+    /// Whether the run can be completed without it.
+    #[must_use]
+    pub const fn is_hard(&self) -> bool {
+        match self.criticality {
+            Criticality::Hard => true,
+            Criticality::Soft { .. } | Criticality::Advisory { .. } => false,
+        }
+    }
+}
+
+/// What a node does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Asks a dependency, changes nothing.
+    Read {
+        /// What the edge and its dependency promise.
+        contract: Contract,
+    },
+    /// Changes the outside world once.
+    Write {
+        /// What the edge and its dependency promise.
+        contract: Contract,
+        /// How the change is named and found again.
+        effect: EffectContract,
+    },
+    /// Writes each item of a list that is recorded before the first write.
+    Each {
+        /// What the edge and its dependency promise, per item.
+        contract: Contract,
+        /// How each change is named and found again.
+        effect: EffectContract,
+        /// Bound of the list; at most `limits::EACH_ITEMS_MAX`.
+        items_max: u32,
+    },
+    /// Pure compute in the run's own process.
+    Local,
+    /// A predicate other nodes wait for.
+    When,
+}
+
+/// What a node's absence does to the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Criticality {
+    /// The run cannot be completed without it.
+    Hard,
+    /// It is omitted with a notice, and the run is degraded.
+    Soft {
+        /// What the result says in its place.
+        notice: String,
+    },
+    /// Its absence is noted; the result is as good without.
+    Advisory {
+        /// What the result says in its place.
+        notice: String,
+    },
+}

@@ -1,0 +1,195 @@
+//! Contracts: what an edge and its dependency promise each other.
+//!
+//! Only promises, no policy: what is done about a broken one is decided by the core.
+
+use mainstay_types::{CostUnits, DependencyName, EffectName, Millis, Tokens, limits};
+
+use crate::class::Schema;
+
+/// Significant fields of one effect.
+/// Unit: JSON pointers. Enforced by: `graph` validation. Beyond: CONTRACT_INVALID.
+pub const SIGNIFICANT_FIELDS_MAX: usize = 64;
+
+/// The promises of one edge. Source: mission A1 and 001 section 4.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// The port of the class that is asked.
+    pub dependency: DependencyName,
+    /// What is asked of it, for example `retrieve_policy_evidence`.
+    pub operation: String,
+    /// What an attempt does to the world.
+    pub effect: EffectSemantics,
+    /// What a cancel of it is worth.
+    pub cancel: CancelSemantics,
+    /// Attempts of the primary. From 1 to `limits::CALL_ATTEMPTS_MAX`.
+    pub max_attempts: u32,
+    /// The longest one attempt may take.
+    pub timeout: Millis,
+    /// How long an attempt is expected to take (nine of ten).
+    pub estimate: Millis,
+    /// An attempt with less time than this is not worth starting.
+    pub min_useful: Millis,
+    /// What an attempt is expected to cost.
+    pub cost: CostUnits,
+    /// Time this edge keeps back for what comes after it, beside the class's reserves.
+    pub deadline_reserve: Millis,
+    /// How long to wait between attempts.
+    pub backoff: Backoff,
+    /// The most retry tokens this call may use; `None`: all of the run's.
+    pub retry_cap: Option<Tokens>,
+    /// What is tried after the primary, in order.
+    pub fallbacks: Vec<Fallback>,
+    /// The request's schema.
+    pub request: Schema,
+    /// The reply's schema.
+    pub reply: Schema,
+}
+
+impl Contract {
+    /// How long after a send the request may still land, given the receiver's bound.
+    #[must_use]
+    pub fn horizon(&self, effect: &EffectContract) -> Millis {
+        Millis::new(limits::SEND_WINDOW_MS) + self.timeout + effect.receiver_bound
+    }
+}
+
+/// What an attempt does to the outside world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectSemantics {
+    /// Nothing.
+    ReadOnly,
+    /// A change that a repeated key does not repeat.
+    WriteIdempotentWithKey,
+    /// A change that each attempt may make again.
+    WriteWithoutKey,
+}
+
+/// What a cancel of an attempt is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelSemantics {
+    /// Nothing can be stopped.
+    None,
+    /// It may or may not stop.
+    BestEffort,
+    /// The provider says whether it stopped.
+    Confirmed,
+}
+
+/// Waits between attempts: `random(0, min(max, base * 2^n))`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// The first wait's upper end.
+    pub base: Millis,
+    /// The upper end of every wait.
+    pub max: Millis,
+}
+
+/// One rung below the primary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fallback {
+    /// What stands behind it.
+    pub kind: FallbackKind,
+    /// Who answers; `None` for the kinds that end the call.
+    pub dependency: Option<DependencyName>,
+    /// Attempts of this rung, from 1.
+    pub max_attempts: u32,
+    /// The longest one attempt may take.
+    pub timeout: Millis,
+    /// How long an attempt is expected to take.
+    pub estimate: Millis,
+    /// An attempt with less time than this is not worth starting.
+    pub min_useful: Millis,
+    /// What an attempt is expected to cost.
+    pub cost: CostUnits,
+}
+
+/// What stands behind a fallback. Source: 001 section 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FallbackKind {
+    /// Another provider of the same operation.
+    Provider,
+    /// An approved snapshot, at most this old.
+    ApprovedSnapshot {
+        /// Older ones do not answer.
+        max_age: Millis,
+    },
+    /// A cache.
+    Cache,
+    /// Nothing: the call is omitted and the result says so. Ends the call.
+    OmitWithNotice,
+    /// Local compute in place of the provider.
+    LocalCompute,
+    /// A person: the run is handed off. Ends the call.
+    Human,
+}
+
+impl FallbackKind {
+    /// Whether an attempt is made on this rung.
+    #[must_use]
+    pub const fn attempts(self) -> bool {
+        match self {
+            Self::Provider | Self::ApprovedSnapshot { .. } | Self::Cache | Self::LocalCompute => {
+                true
+            }
+            Self::OmitWithNotice | Self::Human => false,
+        }
+    }
+}
+
+/// How a write is named, compared and found again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectContract {
+    /// What is changed, for example `ticket`.
+    pub name: EffectName,
+    /// Where the key is unique.
+    pub scope: ScopeKind,
+    /// What a second request of the same effect means.
+    pub rule: SameRequestRule,
+    /// How an unknown outcome is resolved.
+    pub resolution: Resolution,
+    /// How long the receiver may take to act on a request it accepted.
+    pub receiver_bound: Millis,
+    /// How long the receiver remembers a key; `None`: for good.
+    pub receiver_key_ttl: Option<Millis>,
+    /// How long our entry outlives the run.
+    pub key_memory: Millis,
+    /// JSON pointers of the fields that make two requests the same; empty: all of them.
+    pub significant: Vec<String>,
+}
+
+/// Where an effect key is unique.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// Over all runs of the tenant, by an id of the business.
+    Business,
+    /// Inside the run, by the call's path.
+    Run,
+}
+
+/// What a second request of the same effect name and scope means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameRequestRule {
+    /// One effect ever: a second call gets the recorded result.
+    PerRun,
+    /// After an applied outcome was told, a second request is a second effect.
+    PerSlot,
+    /// One effect per item of the recorded list.
+    PerItem,
+}
+
+/// How the outcome of a write without an answer is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// Ask the receiver by our key.
+    ByKey,
+    /// Ask for the operation's status.
+    ByStatus,
+    /// Search for our business id.
+    ByBusinessKey,
+    /// Write the same state again under our id.
+    ByUpsert,
+    /// Read the receiver's ledger.
+    ByLedger,
+    /// A person finds out.
+    ByHuman,
+}

@@ -1,0 +1,273 @@
+//! Reads form 1 back into a class.
+//!
+//! It must never guess: a missing field, an unknown field, a number out of range or an unknown
+//! word is an error with its place, because a class that was half understood would be driven
+//! under promises that nobody made.
+
+use mainstay_types::json::Value;
+use mainstay_types::{ClassName, ClassVersion, DependencyName, EffectName, NodeName, limits};
+
+use super::fields::{Item, Read};
+use crate::class::{
+    Budget, Criticality, Node, NodeKind, OnDowntime, OnFailure, Reserve, TaskClass, Times,
+};
+use crate::contract::{
+    Backoff, CancelSemantics, Contract, EffectContract, EffectSemantics, Fallback, FallbackKind,
+    Resolution, SIGNIFICANT_FIELDS_MAX, SameRequestRule, ScopeKind,
+};
+
+pub(super) fn class(form: &Value) -> Read<TaskClass> {
+    let form = Item::root(form);
+    form.check_number()?;
+    let fields = form.fields(&[
+        "form",
+        "name",
+        "version",
+        "input",
+        "output",
+        "budget",
+        "times",
+        "reserve",
+        "on_downtime",
+        "on_failure",
+        "nodes",
+        "result",
+    ])?;
+    Ok(TaskClass {
+        name: fields.get("name").name(ClassName::new)?,
+        version: ClassVersion(fields.get("version").number()?),
+        input: fields.get("input").schema()?,
+        output: fields.get("output").schema()?,
+        budget: budget(&fields.get("budget"))?,
+        times: times(&fields.get("times"))?,
+        reserve: reserve(&fields.get("reserve"))?,
+        on_downtime: on_downtime(&fields.get("on_downtime"))?,
+        on_failure: fields
+            .get("on_failure")
+            .word(OnFailure::from_word, "hand_off or fail")?,
+        nodes: fields.get("nodes").list(limits::CLASS_NODES_MAX, node)?,
+        result: fields.get("result").refs()?,
+    })
+}
+
+fn budget(item: &Item<'_>) -> Read<Budget> {
+    let fields = item.fields(&["retry_tokens", "concurrency_tokens", "cost_micros"])?;
+    Ok(Budget {
+        retry_tokens: fields.get("retry_tokens").tokens()?,
+        concurrency_tokens: fields.get("concurrency_tokens").tokens()?,
+        cost_units: fields.get("cost_micros").cost()?,
+    })
+}
+
+fn times(item: &Item<'_>) -> Read<Times> {
+    let fields = item.fields(&[
+        "answer_by_ms",
+        "work_by_ms",
+        "expires_at_ms",
+        "doubt_wait_ms",
+    ])?;
+    Ok(Times {
+        answer_by: fields.get("answer_by_ms").millis()?,
+        work_by: fields.get("work_by_ms").optional(Item::millis)?,
+        expires_at: fields.get("expires_at_ms").optional(Item::millis)?,
+        doubt_wait: fields.get("doubt_wait_ms").millis()?,
+    })
+}
+
+fn reserve(item: &Item<'_>) -> Read<Reserve> {
+    let fields = item.fields(&["synthesis_ms", "reconcile_ms", "deliver_ms"])?;
+    Ok(Reserve {
+        synthesis: fields.get("synthesis_ms").millis()?,
+        reconcile: fields.get("reconcile_ms").millis()?,
+        deliver: fields.get("deliver_ms").millis()?,
+    })
+}
+
+fn on_downtime(item: &Item<'_>) -> Read<OnDowntime> {
+    match item.kind()? {
+        "absolute" => item.fields(&["kind"]).map(|_| OnDowntime::Absolute),
+        "extend" => {
+            let fields = item.fields(&["kind", "ms_max"])?;
+            Ok(OnDowntime::Extend {
+                max: fields.get("ms_max").millis()?,
+            })
+        }
+        _ => item.expected_kind("absolute or extend"),
+    }
+}
+
+fn node(item: &Item<'_>) -> Read<Node> {
+    let fields = item.fields(&["name", "call", "criticality", "inputs", "when", "output"])?;
+    Ok(Node {
+        name: fields.get("name").name(NodeName::new)?,
+        kind: call(&fields.get("call"))?,
+        criticality: criticality(&fields.get("criticality"))?,
+        inputs: fields.get("inputs").refs()?,
+        when: fields.get("when").optional(Item::node_id)?,
+        output: fields.get("output").schema()?,
+    })
+}
+
+fn call(item: &Item<'_>) -> Read<NodeKind> {
+    match item.kind()? {
+        "read" => {
+            let fields = item.fields(&["kind", "contract"])?;
+            Ok(NodeKind::Read {
+                contract: contract(&fields.get("contract"))?,
+            })
+        }
+        "write" => {
+            let fields = item.fields(&["kind", "contract", "effect"])?;
+            Ok(NodeKind::Write {
+                contract: contract(&fields.get("contract"))?,
+                effect: effect(&fields.get("effect"))?,
+            })
+        }
+        "each" => {
+            let fields = item.fields(&["kind", "contract", "effect", "items_max"])?;
+            Ok(NodeKind::Each {
+                contract: contract(&fields.get("contract"))?,
+                effect: effect(&fields.get("effect"))?,
+                items_max: fields.get("items_max").number()?,
+            })
+        }
+        "local" => item.fields(&["kind"]).map(|_| NodeKind::Local),
+        "when" => item.fields(&["kind"]).map(|_| NodeKind::When),
+        _ => item.expected_kind("read, write, each, local or when"),
+    }
+}
+
+fn criticality(item: &Item<'_>) -> Read<Criticality> {
+    let notice = || {
+        item.fields(&["kind", "notice"])?
+            .get("notice")
+            .text(limits::TEXT_BYTES_MAX)
+    };
+    match item.kind()? {
+        "hard" => item.fields(&["kind"]).map(|_| Criticality::Hard),
+        "soft" => Ok(Criticality::Soft { notice: notice()? }),
+        "advisory" => Ok(Criticality::Advisory { notice: notice()? }),
+        _ => item.expected_kind("hard, soft or advisory"),
+    }
+}
+
+fn contract(item: &Item<'_>) -> Read<Contract> {
+    let fields = item.fields(&[
+        "dependency",
+        "operation",
+        "effect",
+        "cancel",
+        "max_attempts",
+        "timeout_ms",
+        "estimate_ms",
+        "min_useful_ms",
+        "cost_micros",
+        "deadline_reserve_ms",
+        "backoff_base_ms",
+        "backoff_ms_max",
+        "retry_cap",
+        "fallbacks",
+        "request",
+        "reply",
+    ])?;
+    Ok(Contract {
+        dependency: fields.get("dependency").name(DependencyName::new)?,
+        operation: fields.get("operation").text(limits::TEXT_BYTES_MAX)?,
+        effect: fields
+            .get("effect")
+            .word(EffectSemantics::from_word, "a kind of effect")?,
+        cancel: fields
+            .get("cancel")
+            .word(CancelSemantics::from_word, "a kind of cancel")?,
+        max_attempts: fields.get("max_attempts").number()?,
+        timeout: fields.get("timeout_ms").millis()?,
+        estimate: fields.get("estimate_ms").millis()?,
+        min_useful: fields.get("min_useful_ms").millis()?,
+        cost: fields.get("cost_micros").cost()?,
+        deadline_reserve: fields.get("deadline_reserve_ms").millis()?,
+        backoff: Backoff {
+            base: fields.get("backoff_base_ms").millis()?,
+            max: fields.get("backoff_ms_max").millis()?,
+        },
+        retry_cap: fields.get("retry_cap").optional(Item::tokens)?,
+        fallbacks: fields
+            .get("fallbacks")
+            .list(limits::FALLBACKS_MAX, fallback)?,
+        request: fields.get("request").schema()?,
+        reply: fields.get("reply").schema()?,
+    })
+}
+
+fn fallback(item: &Item<'_>) -> Read<Fallback> {
+    let fields = item.fields(&[
+        "kind",
+        "age_ms_max",
+        "dependency",
+        "max_attempts",
+        "timeout_ms",
+        "estimate_ms",
+        "min_useful_ms",
+        "cost_micros",
+    ])?;
+    Ok(Fallback {
+        kind: fallback_kind(item, &fields.get("age_ms_max"))?,
+        dependency: fields
+            .get("dependency")
+            .optional(|name| name.name(DependencyName::new))?,
+        max_attempts: fields.get("max_attempts").number()?,
+        timeout: fields.get("timeout_ms").millis()?,
+        estimate: fields.get("estimate_ms").millis()?,
+        min_useful: fields.get("min_useful_ms").millis()?,
+        cost: fields.get("cost_micros").cost()?,
+    })
+}
+
+fn fallback_kind(item: &Item<'_>, max_age: &Item<'_>) -> Read<FallbackKind> {
+    let kind = match item.kind()? {
+        "approved_snapshot" => {
+            return Ok(FallbackKind::ApprovedSnapshot {
+                max_age: max_age.millis()?,
+            });
+        }
+        "provider" => FallbackKind::Provider,
+        "cache" => FallbackKind::Cache,
+        "omit_with_notice" => FallbackKind::OmitWithNotice,
+        "local_compute" => FallbackKind::LocalCompute,
+        "human" => FallbackKind::Human,
+        _ => return item.expected_kind("a kind of fallback"),
+    };
+    max_age.none().map(|()| kind)
+}
+
+fn effect(item: &Item<'_>) -> Read<EffectContract> {
+    let fields = item.fields(&[
+        "name",
+        "scope",
+        "rule",
+        "resolution",
+        "receiver_bound_ms",
+        "receiver_key_ttl_ms",
+        "key_memory_ms",
+        "significant",
+    ])?;
+    Ok(EffectContract {
+        name: fields.get("name").name(EffectName::new)?,
+        scope: fields
+            .get("scope")
+            .word(ScopeKind::from_word, "business or run")?,
+        rule: fields
+            .get("rule")
+            .word(SameRequestRule::from_word, "per_run, per_slot or per_item")?,
+        resolution: fields
+            .get("resolution")
+            .word(Resolution::from_word, "a kind of resolution")?,
+        receiver_bound: fields.get("receiver_bound_ms").millis()?,
+        receiver_key_ttl: fields.get("receiver_key_ttl_ms").optional(Item::millis)?,
+        key_memory: fields.get("key_memory_ms").millis()?,
+        significant: fields
+            .get("significant")
+            .list(SIGNIFICANT_FIELDS_MAX, |field| {
+                field.text(limits::TEXT_BYTES_MAX)
+            })?,
+    })
+}
