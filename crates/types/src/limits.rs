@@ -135,6 +135,10 @@ pub const RECORD_BYTES_MAX: usize = 64 << 20;
 /// Unit: rows. Enforced by: the ledger. Beyond: a cursor.
 pub const PAGE_ROWS_MAX: usize = 1_000;
 
+/// Reads of one page or run that a recovery makes while reading fails, a second apart.
+/// Unit: reads. Enforced by: the runtime. Beyond: the engine does not start.
+pub const RECOVERY_READS_MAX: u32 = 60;
+
 /// Fallback for the wait a full engine tells its callers.
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: not applicable.
 pub const RETRY_AFTER_MS_DEFAULT: u64 = 1_000;

@@ -3,6 +3,8 @@
 //! It must never put words into anybody's mouth: each sentence of an answer stands in the minutes,
 //! markup left aside. The same minutes give the same answer on every machine.
 
+pub mod program;
+
 mod api;
 mod minutes;
 mod summary;

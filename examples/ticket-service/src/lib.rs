@@ -4,6 +4,8 @@
 //! It must never answer 201 before the ticket is on disk, nor make two tickets for one key while
 //! the key is remembered, unless a fault asks for exactly that.
 
+pub mod program;
+
 mod api;
 mod in_flight;
 mod key;
@@ -48,7 +50,7 @@ pub struct Options {
     pub db: PathBuf,
     /// How long a key is remembered after its first success. Default 24 h.
     pub key_ttl: Duration,
-    /// How long after its arrival a request may still commit, at most. Default 5 s, at least 2 s.
+    /// How long after its arrival a request may still commit, at most. Default and at least 2 s.
     pub bound: Duration,
     /// The armed faults; keep a clone to arm and clear them while the service runs.
     pub faults: Faults,
@@ -60,7 +62,7 @@ impl Options {
         Options {
             db: db.into(),
             key_ttl: Duration::from_secs(24 * 60 * 60),
-            bound: Duration::from_secs(5),
+            bound: Duration::from_secs(2),
             faults: Faults::new(FAULTS),
         }
     }

@@ -1,0 +1,261 @@
+//! The ledger port on an open sled store.
+//!
+//! Commits go through the one committer; reads happen in the caller's thread. Nothing here writes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use mainstay_ledger::{
+    CommitRequest, Enqueued, InboxCommand, InboxMessage, Ledger, LedgerError, Loaded, Page,
+    RunFilter, StoredClass, Verdict,
+};
+use mainstay_machine::Summary;
+use mainstay_types::{
+    BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, StartKey, Tenant, Timestamp,
+    limits,
+};
+
+use crate::committer::Committer;
+use crate::disk::{DataFile, Disk};
+use crate::engine;
+use crate::fault;
+use crate::files::io_error;
+use crate::heads::Heads;
+use crate::lock::Lock;
+use crate::open::{self, OpenOptions, Opened};
+use crate::position::Position;
+use crate::progress::Progress;
+use crate::queue::{Answer, Queue, Reply, Wish};
+use crate::read;
+use crate::settings::HEADS_MAX;
+use crate::stage;
+
+/// An open store on disk. One process at a time holds it; dropping it closes it.
+///
+/// Commits are durable when they return: written, and synced to the disk. Reads run in the
+/// calling thread (they take microseconds, or as long as the disk when a page is not cached) and
+/// return nothing that a loss of power could take back.
+///
+/// Beyond what [`Ledger::commit`] says: an error other than `Poisoned` means that bytes this
+/// commit had to read are damaged; nothing of it was written, and other commits go on.
+#[derive(Debug)]
+pub struct SledLedger {
+    /// `None` only while the store is being closed.
+    open: Option<Open>,
+    queue: Arc<Queue>,
+    progress: Arc<Progress>,
+}
+
+#[derive(Debug)]
+struct Open {
+    db: sled::Db,
+    committer: JoinHandle<()>,
+    sled_folder: PathBuf,
+    lock: Lock,
+}
+
+impl SledLedger {
+    /// Opens the store in `folder`, or makes one there. Blocks until it is open.
+    ///
+    /// `Locked` names who holds it; `Missing` when there is none and none is to be made; `Version`
+    /// and `Damaged` leave it as it is and say what to do.
+    pub fn open(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self, LedgerError> {
+        Self::open_on(folder.as_ref(), options, |data| Box::new(data))
+    }
+
+    /// Opens a store that is there, for tools that only look. Makes nothing.
+    pub fn open_existing(folder: impl AsRef<Path>) -> Result<Self, LedgerError> {
+        Self::open(folder, OpenOptions { create: false })
+    }
+
+    /// Opens a store on the disk that `disk` makes of its data file.
+    pub(crate) fn open_on(
+        folder: &Path,
+        options: OpenOptions,
+        disk: impl FnOnce(DataFile) -> Box<dyn Disk>,
+    ) -> Result<Self, LedgerError> {
+        let Opened {
+            db,
+            data,
+            witness,
+            position,
+            sled_folder,
+            lock,
+        } = open::open(folder, options)?;
+        let queue = Queue::new(limits::COMMIT_QUEUE_MAX);
+        let progress = Arc::new(Progress::default());
+        let committer = Committer {
+            db: db.clone(),
+            disk: disk(data),
+            witness,
+            position,
+            queue: Arc::clone(&queue),
+            progress: Arc::clone(&progress),
+            heads: Heads::new(HEADS_MAX),
+        };
+        let committer = std::thread::Builder::new()
+            .name("mainstay-commit".to_owned())
+            .spawn(move || committer.run())
+            .map_err(|error| io_error("starting the committer of", folder, &error))?;
+        let open = Open {
+            db,
+            committer,
+            sled_folder,
+            lock,
+        };
+        Ok(Self {
+            open: Some(open),
+            queue,
+            progress,
+        })
+    }
+
+    /// How often the disk was synced for commits since opening. For measurements.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.progress.syncs()
+    }
+
+    /// Closes the store: what waits is committed, then the files and the lock are released.
+    ///
+    /// Dropping does the same without telling. `Poisoned` when the store had failed.
+    pub fn close(mut self) -> Result<(), LedgerError> {
+        self.shut()
+    }
+
+    fn shut(&mut self) -> Result<(), LedgerError> {
+        let Some(Open {
+            db,
+            committer,
+            sled_folder,
+            lock,
+        }) = self.open.take()
+        else {
+            return Ok(());
+        };
+        self.queue.close();
+        let ended = committer.join();
+        if !engine::close(db, &sled_folder) {
+            // Its files are still held; whoever asks for the store must be told by whom.
+            std::mem::forget(lock);
+            return Err(LedgerError::Io {
+                detail: "sled does not close".to_owned(),
+            });
+        }
+        if let Err(panic) = ended {
+            let text = fault::panic_text(&*panic);
+            self.progress
+                .poison(format!("the committer panicked while ending: {text}"));
+        }
+        self.progress.check()
+    }
+
+    fn db(&self) -> &sled::Db {
+        &self
+            .open
+            .as_ref()
+            .expect("only close and drop take it, and they own the ledger")
+            .db
+    }
+
+    /// Reads, then waits until what was seen is durable.
+    async fn read<T>(
+        &self,
+        read: impl FnOnce(&sled::Tree) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        self.progress.check()?;
+        let seen = fault::guarded(|| read(self.db()));
+        self.progress.durable().await?;
+        seen
+    }
+
+    /// Hands a wish to the committer and waits for its answer.
+    async fn ask<T>(&self, wish: Wish, answer: Answer<T>) -> Result<T, LedgerError> {
+        self.progress.check()?;
+        self.queue
+            .push(wish)
+            .await
+            .map_err(|_| self.progress.gone())?;
+        answer.await.unwrap_or_else(|_| Err(self.progress.gone()))
+    }
+}
+
+impl Drop for SledLedger {
+    fn drop(&mut self) {
+        // Nobody is left to tell; `close` tells.
+        let _ = self.shut();
+    }
+}
+
+impl Ledger for SledLedger {
+    fn commit(
+        &self,
+        requests: Vec<CommitRequest>,
+    ) -> BoxFuture<'_, Result<Vec<Verdict>, LedgerError>> {
+        assert!(
+            requests.len() <= limits::COMMIT_GROUP_MAX,
+            "a group beyond its bound"
+        );
+        let (reply, answer) = Reply::new();
+        Box::pin(self.ask(Wish::Commit(requests, reply), answer))
+    }
+
+    fn enqueue(
+        &self,
+        run: RunId,
+        message: MessageId,
+        command: InboxCommand,
+    ) -> BoxFuture<'_, Result<Enqueued, LedgerError>> {
+        let (reply, answer) = Reply::new();
+        let message = InboxMessage {
+            id: message,
+            command,
+        };
+        Box::pin(self.ask(Wish::Enqueue(run, message, reply), answer))
+    }
+
+    fn load(&self, run: RunId) -> BoxFuture<'_, Result<Option<Loaded>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::load(tree, run)))
+    }
+
+    fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<RunId>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::driven(tree, cursor)))
+    }
+
+    fn runs(
+        &self,
+        filter: RunFilter,
+        cursor: Option<RunId>,
+    ) -> BoxFuture<'_, Result<Page<Summary>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::runs(tree, &filter, cursor)))
+    }
+
+    fn start_key(
+        &self,
+        tenant: Tenant,
+        key: StartKey,
+    ) -> BoxFuture<'_, Result<Option<(RunId, Digest)>, LedgerError>> {
+        Box::pin(self.read(move |tree| stage::read_start(tree, &tenant, &key)))
+    }
+
+    fn class(
+        &self,
+        name: ClassName,
+        version: ClassVersion,
+    ) -> BoxFuture<'_, Result<Option<StoredClass>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::class(tree, &name, version)))
+    }
+
+    fn classes(&self) -> BoxFuture<'_, Result<Vec<StoredClass>, LedgerError>> {
+        Box::pin(self.read(read::classes))
+    }
+
+    fn last_time(&self) -> BoxFuture<'_, Result<Option<Timestamp>, LedgerError>> {
+        Box::pin(self.read(|tree| Ok(Position::read(tree)?.newest)))
+    }
+
+    fn appends(&self) -> u64 {
+        self.progress.appends()
+    }
+}

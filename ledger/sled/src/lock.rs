@@ -1,0 +1,90 @@
+//! The store's own lock: one holder at a time, named in the lock file.
+//!
+//! The operating system holds the lock, not the file's existence: it goes with the process,
+//! however that ends. Nothing else of a store may be touched without it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use mainstay_ledger::LedgerError;
+
+use crate::files::io_error;
+
+/// The lock file's name in the store's folder.
+pub(crate) const LOCK_FILE: &str = "LOCK";
+
+/// How much of a lock file is shown.
+const HOLDER_BYTES_MAX: u64 = 512;
+
+/// The held lock; dropping it releases the store.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    file: File,
+}
+
+impl Lock {
+    /// Takes the lock of the store in `folder` and writes who holds it.
+    ///
+    /// `Locked` names the holder, also when it is this process.
+    pub(crate) fn take(folder: &Path) -> Result<Self, LedgerError> {
+        let path = folder.join(LOCK_FILE);
+        let error = |error| io_error("locking", &path, &error);
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(error)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(LedgerError::Locked {
+                    holder: holder(&mut file),
+                });
+            }
+            Err(TryLockError::Error(cause)) => return Err(error(cause)),
+        }
+        write_holder(&mut file).map_err(error)?;
+        Ok(Self { file })
+    }
+}
+
+/// An empty lock file says that nobody holds the store; one with a name and no lock, that its
+/// holder was killed.
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file releases the lock; a name that stays behind only misleads a reader.
+        let _ = self.file.set_len(0);
+    }
+}
+
+fn write_holder(file: &mut File) -> std::io::Result<()> {
+    let program = std::env::current_exe()
+        .ok()
+        .and_then(|path| {
+            path.file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+        })
+        .unwrap_or_else(|| "unknown".to_owned());
+    let since = chrono::Utc::now().format("%Y-%m-%dT%H:%M:%SZ");
+    let text = format!(
+        "pid {}, program {program}, since {since}\n",
+        std::process::id()
+    );
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(text.as_bytes())
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = Vec::new();
+    let read = file.take(HOLDER_BYTES_MAX).read_to_end(&mut text);
+    let text = String::from_utf8_lossy(&text);
+    match (read, text.trim()) {
+        (Ok(_), "") => "a process that has not written its name yet".to_owned(),
+        (Ok(_), name) => name.to_owned(),
+        (Err(error), _) => format!("a process that cannot be named ({error})"),
+    }
+}

@@ -1,0 +1,38 @@
+//! What every ledger has to do, on sled, with a real close and open in between.
+
+use std::path::Path;
+
+use mainstay_ledger::Ledger;
+use mainstay_ledger::conformance::Subject;
+use mainstay_ledger_sled::{OpenOptions, SledLedger};
+
+struct Store {
+    folder: tempfile::TempDir,
+    /// `None` only while it is opened again.
+    ledger: Option<SledLedger>,
+}
+
+impl Store {
+    fn in_a_new_folder() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Some(open(folder.path()));
+        Self { folder, ledger }
+    }
+}
+
+fn open(folder: &Path) -> SledLedger {
+    SledLedger::open(folder, OpenOptions { create: true }).unwrap()
+}
+
+impl Subject for Store {
+    fn ledger(&self) -> &dyn Ledger {
+        self.ledger.as_ref().unwrap()
+    }
+
+    fn reopen(&mut self) {
+        self.ledger.take().unwrap().close().unwrap();
+        self.ledger = Some(open(self.folder.path()));
+    }
+}
+
+mainstay_ledger::conformance_tests!(Store::in_a_new_folder());

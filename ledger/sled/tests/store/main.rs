@@ -1,0 +1,13 @@
+//! The store on a real disk: the common suite, its lock, damage, and kill -9.
+//!
+//! Every seed is printed; no test sleeps or measures time.
+
+#![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
+
+mod conformance;
+mod damage;
+mod groups;
+mod large;
+mod opening;
+mod process;
+mod script;

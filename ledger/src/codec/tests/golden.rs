@@ -1,0 +1,256 @@
+//! The golden files: bytes and numbers of released forms.
+//!
+//! A file is never rewritten. A changed form is a new version with a file of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mainstay_machine::{EntryState, Event, RunState};
+use mainstay_types::{Digest, Epoch, Payload, RunId, Seq};
+
+use crate::check::Head;
+use crate::codec::start::Start;
+use crate::codec::v1::ENUMS;
+use crate::codec::{
+    Kind, decode_class, decode_entry, decode_head, decode_message, decode_start, decode_summary,
+    encode_class, encode_entry, encode_head, encode_message, encode_start, encode_summary,
+};
+use crate::commit::Stamped;
+use crate::inbox::{InboxCommand, InboxMessage};
+use crate::record::{self, Chain};
+use crate::sample;
+
+const KEY: &[u8] = b"golden key";
+const SEQ: Seq = Seq(7);
+const CHAIN: Chain = Chain::from_u32(0x1234_5678);
+
+fn run() -> RunId {
+    sample::run(1)
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
+}
+
+fn read(name: &str) -> String {
+    let path = folder().join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(line: &str) -> Vec<u8> {
+    let digits = |at: usize| u8::from_str_radix(&line[at..at + 2], 16).expect("two hex digits");
+    (0..line.len()).step_by(2).map(digits).collect()
+}
+
+fn file_of(kind: Kind) -> String {
+    format!("event-{}-{}.hex", kind.name(), kind.version())
+}
+
+fn seal(event: Event) -> Vec<u8> {
+    let stamped = Stamped {
+        at: sample::at(5),
+        event,
+    };
+    record::seal(run(), SEQ, Epoch(2), &stamped, CHAIN).0
+}
+
+fn samples(kind: Kind) -> Vec<Event> {
+    sample::events()
+        .into_iter()
+        .filter(|event| Kind::of(event) == kind)
+        .collect()
+}
+
+/// Every golden file and what this build would write into it.
+fn files() -> Vec<(String, String)> {
+    let lines = |records: Vec<Vec<u8>>| -> String {
+        records.iter().map(|bytes| hex(bytes) + "\n").collect()
+    };
+    let mut files = vec![
+        ("registry.txt".to_owned(), registry()),
+        ("chain-1.txt".to_owned(), chain()),
+    ];
+    for &kind in Kind::ALL {
+        let records = samples(kind).into_iter().map(seal).collect();
+        files.push((file_of(kind), lines(records)));
+    }
+    for (name, values) in values() {
+        files.push((format!("value-{name}-1.hex"), lines(values)));
+    }
+    files
+}
+
+fn registry() -> String {
+    let kinds = Kind::ALL.iter().map(|kind| {
+        format!(
+            "event {} {} version {}\n",
+            kind.number(),
+            kind.name(),
+            kind.version()
+        )
+    });
+    let enums = ENUMS.iter().flat_map(|(name, variants)| {
+        let numbered = variants.iter().enumerate();
+        numbered.map(move |(number, variant)| format!("enum {name} {number} {variant}\n"))
+    });
+    kinds.chain(enums).collect()
+}
+
+/// The chain values before and after each of the first three sample events of one run.
+fn chain() -> String {
+    let mut chain = Chain::start(run());
+    let mut lines = format!("{:08x}\n", chain.as_u32());
+    for (seq, event) in (1..).map(Seq).zip(sample::events().into_iter().take(3)) {
+        let stamped = Stamped {
+            at: sample::at(5),
+            event,
+        };
+        chain = record::seal(run(), seq, Epoch(1), &stamped, chain).1;
+        lines += &format!("{:08x}\n", chain.as_u32());
+    }
+    lines
+}
+
+fn entry_states() -> [EntryState; 5] {
+    [
+        EntryState::Open,
+        EntryState::InDoubt,
+        EntryState::Applied(Payload::from(r#"{"id":"T-1"}"#)),
+        EntryState::PartlyApplied,
+        EntryState::NotApplied,
+    ]
+}
+
+fn start() -> Start {
+    Start {
+        tenant: sample::tenant("acme"),
+        start_key: sample::start_key("mtg-4711"),
+        run: run(),
+        input: Digest::of(b"input"),
+    }
+}
+
+fn head() -> Head {
+    Head {
+        seq: Seq(300),
+        epoch: Epoch(2),
+        chain: CHAIN,
+    }
+}
+
+fn message() -> InboxMessage {
+    let command = InboxCommand::Cancel {
+        by: "uid 1000".to_owned(),
+        why: "too late".to_owned(),
+    };
+    InboxMessage {
+        id: sample::message(1),
+        command,
+    }
+}
+
+fn values() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let entry = |state| {
+        encode_entry(
+            KEY,
+            &sample::entry(sample::effect_key("mtg-4711", 4), 1, 301, state),
+            3,
+        )
+    };
+    let summary = |state| encode_summary(KEY, &sample::summary(1, state));
+    vec![
+        ("entry", entry_states().into_iter().map(entry).collect()),
+        ("summary", RunState::ALL.into_iter().map(summary).collect()),
+        ("start", vec![encode_start(KEY, &start())]),
+        ("head", vec![encode_head(KEY, &head())]),
+        ("message", vec![encode_message(KEY, &message())]),
+        (
+            "class",
+            vec![encode_class(KEY, &sample::class("meeting-analysis", 3))],
+        ),
+    ]
+}
+
+#[test]
+fn each_kind_of_event_has_a_sample_and_its_own_number() {
+    let mut numbers = std::collections::BTreeSet::new();
+    for &kind in Kind::ALL {
+        assert!(
+            numbers.insert(kind.number()),
+            "number {} twice",
+            kind.number()
+        );
+        assert_eq!(Kind::from_number(kind.number()), Some(kind));
+        let samples = samples(kind);
+        assert!(!samples.is_empty(), "{} has no sample", kind.name());
+        assert!(samples.iter().all(|event| event.name() == kind.name()));
+    }
+}
+
+#[test]
+fn what_is_written_today_is_what_the_golden_files_say() {
+    for (name, now) in files() {
+        assert_eq!(
+            read(&name),
+            now,
+            "{name}: a changed form needs a new version"
+        );
+    }
+}
+
+#[test]
+fn golden_records_read_as_the_samples_they_were_made_from() {
+    for &kind in Kind::ALL {
+        let golden = read(&file_of(kind));
+        let events: Vec<Event> = golden
+            .lines()
+            .map(|line| {
+                record::open(run(), SEQ, &unhex(line), CHAIN)
+                    .expect(line)
+                    .0
+                    .event
+            })
+            .collect();
+        assert_eq!(events, samples(kind), "{}", kind.name());
+    }
+}
+
+#[test]
+fn golden_values_read_as_the_samples_they_were_made_from() {
+    let lines = |name: &str| -> Vec<Vec<u8>> {
+        read(&format!("value-{name}-1.hex"))
+            .lines()
+            .map(unhex)
+            .collect()
+    };
+    for (bytes, state) in lines("entry").iter().zip(entry_states()) {
+        let entry = sample::entry(sample::effect_key("mtg-4711", 4), 1, 301, state);
+        assert_eq!(decode_entry(KEY, bytes), Ok((entry, 3)));
+    }
+    for (bytes, state) in lines("summary").iter().zip(RunState::ALL) {
+        assert_eq!(decode_summary(KEY, bytes), Ok(sample::summary(1, state)));
+    }
+    assert_eq!(decode_start(KEY, &lines("start")[0]), Ok(start()));
+    assert_eq!(decode_head(KEY, &lines("head")[0]), Ok(head()));
+    assert_eq!(decode_message(KEY, &lines("message")[0]), Ok(message()));
+    let class = decode_class(KEY, &lines("class")[0]).expect("the golden class reads");
+    let sample = sample::class("meeting-analysis", 3);
+    assert_eq!(class.fingerprint, sample.fingerprint());
+    assert_eq!(*class.class, sample);
+}
+
+#[test]
+#[ignore = "writes the golden files that are missing, for a new kind or version"]
+fn missing_golden_files_are_written() {
+    fs::create_dir_all(folder()).expect("the folder can be made");
+    for (name, text) in files() {
+        let path = folder().join(name);
+        if !path.exists() {
+            fs::write(&path, text).expect("the file can be written");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Wire structs of the events about effects and their keys.
+//!
+//! Released structs are frozen: a change is a new version in a folder of its own.
+
+use bincode::{Decode, Encode};
+use mainstay_types::{EffectKey, Position, Scope};
+
+use super::wire::{Blob, ReasonV1, Wire, frozen, frozen_event};
+use crate::codec::DecodeError;
+
+frozen! {
+    EffectKeyV1 = EffectKey {
+        tenant: String,
+        effect: String,
+        scope: ScopeV1,
+        position: PositionV1,
+    }
+}
+
+#[derive(Encode, Decode)]
+pub(super) enum ScopeV1 {
+    Business(String),
+    Run { run: [u8; 16], path: String },
+}
+
+impl Wire<Scope> for ScopeV1 {
+    fn wire(domain: &Scope) -> Self {
+        match domain {
+            Scope::Business(id) => Self::Business(Wire::wire(id)),
+            Scope::Run { run, path } => Self::Run {
+                run: Wire::wire(run),
+                path: path.clone(),
+            },
+        }
+    }
+
+    fn domain(self) -> Result<Scope, DecodeError> {
+        Ok(match self {
+            Self::Business(id) => Scope::Business(Wire::domain(id)?),
+            Self::Run { run, path } => Scope::Run {
+                run: Wire::domain(run)?,
+                path,
+            },
+        })
+    }
+}
+
+#[derive(Encode, Decode)]
+pub(super) enum PositionV1 {
+    Slot(u32),
+    Item(u32),
+}
+
+impl Wire<Position> for PositionV1 {
+    fn wire(domain: &Position) -> Self {
+        match domain {
+            Position::Slot(number) => Self::Slot(*number),
+            Position::Item(place) => Self::Item(*place),
+        }
+    }
+
+    fn domain(self) -> Result<Position, DecodeError> {
+        Ok(match self {
+            Self::Slot(number) => Position::Slot(number),
+            Self::Item(place) => Position::Item(place),
+        })
+    }
+}
+
+frozen_event! { EffectIntendedV1 = EffectIntended { call: u32, key: EffectKeyV1 } }
+frozen_event! { EffectAppliedV1 = EffectApplied { call: u32, result: Blob, reason: ReasonV1 } }
+frozen_event! {
+    EffectInDoubtV1 = EffectInDoubt {
+        call: u32,
+        reason: ReasonV1,
+        lookup_at: i64,
+        absent_after: i64,
+    }
+}
+frozen_event! { EffectAbsentV1 = EffectAbsent { call: u32, reason: ReasonV1 } }
+frozen_event! { EffectPartlyAppliedV1 = EffectPartlyApplied { call: u32 } }
+frozen_event! {
+    ControlSettledV1 = ControlSettled { call: u32, number: u32, reason: ReasonV1, next_at: i64 }
+}
+frozen_event! { KeyAwaitedV1 = KeyAwaited { call: u32, holder: [u8; 16], until: i64 } }

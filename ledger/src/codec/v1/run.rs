@@ -1,0 +1,93 @@
+//! Wire structs of the events about a run, its laps and its owner.
+//!
+//! Released structs are frozen: a change is a new version in a folder of its own.
+
+use mainstay_graph::Budget;
+use mainstay_machine::{ClassRef, Event, LapTimes, LeaseTaken, RunStarted};
+
+use super::wire::{Blob, ReasonV1, Text, Wire, WireEvent, frozen, frozen_event};
+use super::words::{OnFailureV1, OutcomeKindV1};
+use crate::codec::DecodeError;
+
+frozen! { ClassRefV1 = ClassRef { name: String, version: u32, fingerprint: [u8; 32] } }
+
+frozen! {
+    LapTimesV1 = LapTimes {
+        answer_by: i64,
+        work_by: i64,
+        expires_at: Option<i64>,
+        doubt_until: i64,
+    }
+}
+
+frozen! {
+    BudgetV1 = Budget { retry_tokens: u32, concurrency_tokens: u32, cost_units: u64 }
+}
+
+frozen! {
+    RunStartedV1 = RunStarted {
+        run: [u8; 16],
+        class: ClassRefV1,
+        tenant: String,
+        start_key: Option<String>,
+        input: Blob,
+        at: i64,
+        lap: u32,
+        times: LapTimesV1,
+        budget: BudgetV1,
+        on_failure: OnFailureV1,
+        worker: [u8; 16],
+        traceparent: Option<Text>,
+    }
+}
+
+impl WireEvent for RunStartedV1 {
+    fn of(event: &Event) -> Option<Self> {
+        let Event::RunStarted(started) = event else {
+            return None;
+        };
+        Some(Self::wire(started))
+    }
+
+    fn event(self) -> Result<Event, DecodeError> {
+        Ok(Event::RunStarted(Box::new(self.domain()?)))
+    }
+}
+
+frozen! {
+    LeaseTakenV1 = LeaseTaken {
+        epoch: u32,
+        worker: [u8; 16],
+        at: i64,
+        downtime: u64,
+        extended: u64,
+    }
+}
+
+impl WireEvent for LeaseTakenV1 {
+    fn of(event: &Event) -> Option<Self> {
+        let Event::LeaseTaken(taken) = event else {
+            return None;
+        };
+        Some(Self::wire(taken))
+    }
+
+    fn event(self) -> Result<Event, DecodeError> {
+        Ok(Event::LeaseTaken(self.domain()?))
+    }
+}
+
+frozen_event! { CancelRequestedV1 = CancelRequested { by: Text, why: Text } }
+frozen_event! { HardPathLostV1 = HardPathLost { call: u32 } }
+frozen_event! { AnsweredLaterV1 = AnsweredLater { doubts: Vec<u32>, expected_by: i64 } }
+frozen_event! {
+    LapEndedV1 = LapEnded {
+        outcome: OutcomeKindV1,
+        reason: ReasonV1,
+        result: Option<Blob>,
+        at: i64,
+    }
+}
+frozen_event! { AddendumRecordedV1 = AddendumRecorded { call: u32, reason: ReasonV1 } }
+frozen_event! { RunClosedV1 = RunClosed {} }
+frozen_event! { RunQuarantinedV1 = RunQuarantined { message: Text } }

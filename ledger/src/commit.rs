@@ -1,0 +1,111 @@
+//! One append: what is written together, what must hold before, and the verdict.
+//!
+//! A request is all or nothing. Verdicts of a group leave together, after the sync.
+
+use mainstay_graph::TaskClass;
+use mainstay_machine::{EffectEntry, Event, Summary};
+use mainstay_types::{Digest, Epoch, MessageId, RunId, Seq, StartKey, Tenant, Timestamp};
+use std::sync::Arc;
+
+/// Something to be committed as a whole.
+#[derive(Clone, Debug)]
+pub struct CommitRequest {
+    /// What is written, per run. A run appears at most once.
+    pub parts: Vec<Part>,
+}
+
+/// What is written to one run.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The run.
+    pub run: RunId,
+    /// The run's newest sequence number as the writer knows it; 0 for a new run.
+    pub expected_seq: Seq,
+    /// The writer's lease epoch. Accepted when it is the run's own, or one above it and the first
+    /// event is `LeaseTaken` (or `RunStarted`, in epoch 1); otherwise the verdict is `Stale`.
+    pub epoch: Epoch,
+    /// What has happened, in order. At most `limits::APPEND_EVENTS_MAX`.
+    pub events: Vec<Stamped>,
+    /// What else changes with it.
+    pub ops: Vec<Op>,
+}
+
+/// An event and when it was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamped {
+    /// The engine's time of the decision.
+    pub at: Timestamp,
+    /// The event.
+    pub event: Event,
+}
+
+/// A change beside the events of a part.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// The run's row in listings.
+    Summary(Summary),
+    /// Whether the run has to be driven after a restart.
+    Driven(bool),
+    /// An effect under a key other runs could hold. Taken when the key is free, held by the same
+    /// run and call, or held as `NotApplied`; otherwise the verdict is `KeyHeld`.
+    Effect(EffectEntry),
+    /// The start key of a new run. Taken when free; otherwise the verdict is `KeyHeld`.
+    StartKey {
+        /// Whose key.
+        tenant: Tenant,
+        /// The key.
+        key: StartKey,
+        /// The digest of the run's input.
+        input: Digest,
+    },
+    /// The data of the run's class, stored once per name and version; ignored when present.
+    Class(Arc<TaskClass>),
+    /// An inbox command was taken by these events.
+    InboxAck(MessageId),
+}
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is durable.
+    Committed(Receipt),
+    /// Another writer moved one of its runs: reload and decide again. Nothing was written.
+    Stale {
+        /// The run that moved.
+        run: RunId,
+        /// Its newest sequence number.
+        seq: Seq,
+        /// Its epoch.
+        epoch: Epoch,
+    },
+    /// A key it wants is taken. Nothing was written.
+    KeyHeld(HeldKey),
+    /// There is no room. Nothing was written.
+    Full,
+}
+
+/// What a commit made durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Per part: the run's newest sequence number.
+    pub seqs: Vec<Seq>,
+}
+
+/// Who holds a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeldKey {
+    /// A start key.
+    Start {
+        /// The run it stands for.
+        run: RunId,
+        /// The digest of that run's input.
+        input: Digest,
+    },
+    /// An effect key.
+    Effect {
+        /// The entry as it stands.
+        entry: Box<EffectEntry>,
+        /// How often the entry has changed.
+        version: u64,
+    },
+}

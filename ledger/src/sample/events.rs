@@ -1,0 +1,216 @@
+//! One sample of every kind of event, and of every shape inside it.
+//!
+//! Append only: each line of a golden file is one of these, in this order.
+
+use mainstay_machine::{AttemptEnd, AttemptStarted, Event, OutcomeKind, Prepared};
+use mainstay_types::{
+    AttemptNo, BusinessId, CallId, CostUnits, Digest, EffectKey, EffectName, Failure, FailureKind,
+    Millis, Payload, Position, Reason, Rung, Scope, Sent, Tokens,
+};
+
+use super::{at, effect_key, run, started, taken, tenant};
+
+/// Every sample event.
+#[must_use]
+pub fn events() -> Vec<Event> {
+    [
+        of_runs(),
+        of_calls(),
+        of_attempts(),
+        of_effects(),
+        of_ends(),
+    ]
+    .concat()
+}
+
+fn of_runs() -> Vec<Event> {
+    let full = started(1, Payload::from(r#"{"minutes":"회의록"}"#));
+    let mut bare = started(2, Payload::from("null"));
+    (bare.start_key, bare.times.expires_at) = (None, None);
+    bare.traceparent = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".to_owned());
+    vec![
+        Event::RunStarted(Box::new(full)),
+        Event::RunStarted(Box::new(bare)),
+        Event::LeaseTaken(taken(2)),
+        Event::CancelRequested {
+            by: "uid 1000".to_owned(),
+            why: "wrong minutes".to_owned(),
+        },
+        Event::RunQuarantined {
+            message: "a turn panicked: index out of bounds".to_owned(),
+        },
+        Event::RunClosed,
+    ]
+}
+
+fn prepared(request: &str, business_id: Option<&str>) -> Prepared {
+    let id = |text: &str| BusinessId::new(text).expect("a sample id is valid");
+    Prepared {
+        request: Payload::from(request),
+        fingerprint: Digest::of(request.as_bytes()),
+        business_id: business_id.map(id),
+    }
+}
+
+fn of_calls() -> Vec<Event> {
+    let call = CallId(3);
+    let items = vec![
+        prepared(r#"{"title":"a"}"#, Some("mtg-4711")),
+        prepared(r#"{"title":"b"}"#, Some("mtg-4711")),
+    ];
+    vec![
+        Event::CallPrepared {
+            call,
+            prepared: prepared(r#"{"q":"policy"}"#, None),
+        },
+        Event::CallPrepared {
+            call,
+            prepared: prepared(r#"{"q":"order"}"#, Some("PR-7/2026")),
+        },
+        Event::ListRecorded { call, items },
+        Event::ListRecorded {
+            call,
+            items: Vec::new(),
+        },
+        Event::CallSettled {
+            call,
+            rung: Rung(1),
+            result: Payload::from(r#"["x"]"#),
+        },
+        Event::CallRescheduled {
+            call,
+            rung: Rung(0),
+            not_before: at(750),
+            reason: Reason::RetryAllowed,
+        },
+        Event::CallOmitted {
+            call,
+            reason: Reason::SoftCallFailed,
+        },
+        Event::CallSkipped { call },
+        Event::CallFailed {
+            call,
+            kind: FailureKind::PermanentProvider,
+            reason: Reason::AttemptsExhausted,
+        },
+    ]
+}
+
+fn of_attempts() -> Vec<Event> {
+    let (call, attempt) = (CallId(300), AttemptNo(2));
+    let settled = |end| Event::AttemptSettled {
+        call,
+        attempt,
+        end,
+        cost: CostUnits::milli(100),
+        client_retries: 1,
+    };
+    let full = Failure::new(FailureKind::RateLimited, Sent::Answered)
+        .provider_code("429")
+        .message("slow down")
+        .retry_after(Millis::from_secs(2))
+        .cost(CostUnits::milli(50));
+    vec![
+        Event::AttemptStarted(AttemptStarted {
+            call,
+            attempt,
+            rung: Rung(1),
+            at: at(800),
+            timeout: Millis::from_secs(3),
+            cost: CostUnits::units(2),
+            retry_tokens: Tokens::new(1),
+        }),
+        settled(AttemptEnd::Answered),
+        settled(AttemptEnd::Failed(full)),
+        settled(AttemptEnd::Failed(Failure::new(
+            FailureKind::EffectUnknown,
+            Sent::MaybeSent,
+        ))),
+        Event::AttemptInterrupted {
+            call,
+            attempt,
+            cost: CostUnits::units(2),
+        },
+        Event::LateResult {
+            call,
+            attempt,
+            cost: CostUnits::micros(1),
+        },
+    ]
+}
+
+fn of_effects() -> Vec<Event> {
+    let call = CallId(301);
+    let run_scoped = EffectKey {
+        tenant: tenant("acme"),
+        effect: EffectName::new("order").expect("a sample name is valid"),
+        scope: Scope::Run {
+            run: run(1),
+            path: "order".to_owned(),
+        },
+        position: Position::Slot(1),
+    };
+    vec![
+        Event::EffectIntended {
+            call,
+            key: effect_key("mtg-4711", 4),
+        },
+        Event::EffectIntended {
+            call,
+            key: run_scoped,
+        },
+        Event::EffectApplied {
+            call,
+            result: Payload::from(r#"{"id":"T-1"}"#),
+            reason: Reason::FoundApplied,
+        },
+        Event::EffectInDoubt {
+            call,
+            reason: Reason::WriteResponseLost,
+            lookup_at: at(4_250),
+            absent_after: at(9_000),
+        },
+        Event::EffectAbsent {
+            call,
+            reason: Reason::AbsentAfterHorizon,
+        },
+        Event::EffectPartlyApplied { call },
+        Event::ControlSettled {
+            call,
+            number: 3,
+            reason: Reason::NotFoundInsideHorizon,
+            next_at: at(5_250),
+        },
+        Event::KeyAwaited {
+            call,
+            holder: run(2),
+            until: at(6_000),
+        },
+    ]
+}
+
+fn of_ends() -> Vec<Event> {
+    vec![
+        Event::HardPathLost { call: CallId(5) },
+        Event::AnsweredLater {
+            doubts: vec![CallId(301), CallId(302)],
+            expected_by: at(86_400_000),
+        },
+        Event::LapEnded {
+            outcome: OutcomeKind::Degraded,
+            reason: Reason::AllSettled,
+            result: Some(Payload::from(r#"{"report":1}"#)),
+            at: at(11_000),
+        },
+        Event::LapEnded {
+            outcome: OutcomeKind::HandedOff,
+            reason: Reason::DoubtWaitOver,
+            result: None,
+            at: at(86_412_000),
+        },
+        Event::AddendumRecorded {
+            call: CallId(301),
+            reason: Reason::FoundApplied,
+        },
+    ]
+}
