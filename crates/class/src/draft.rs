@@ -1,0 +1,248 @@
+//! A node while its knobs are being turned, and how it becomes data.
+//!
+//! A draft is complete from the start: every knob has a default, from the dependency's promise.
+
+use std::sync::Arc;
+
+use mainstay_dispatch::{Keys, Promise, Provider};
+use mainstay_graph::{
+    Contract, Criticality, EffectContract, EffectSemantics, Fallback, FallbackKind, NodeKind,
+    Resolution, SameRequestRule, Schema, ScopeKind,
+};
+use mainstay_types::{DependencyName, EffectName, Millis, limits};
+
+use crate::make::{Identify, Maker};
+use crate::refs::Source;
+
+/// Attempts of a primary unless the class says otherwise; the run's retry tokens bound them too.
+const ATTEMPTS_DEFAULT: u32 = 3;
+
+/// Who answers on each rung of a node: the primary, then its fallbacks; `None` for a rung without
+/// attempts.
+pub(crate) type Rungs = Vec<Option<Arc<dyn Provider>>>;
+
+/// A node under construction.
+pub(crate) struct Draft<I> {
+    pub(crate) name: String,
+    pub(crate) criticality: Criticality,
+    pub(crate) inputs: Vec<Source>,
+    pub(crate) when: Option<Source>,
+    pub(crate) output: Schema,
+    pub(crate) shape: Shape,
+    pub(crate) code: Code<I>,
+}
+
+/// The part of a node that is code.
+pub(crate) struct Code<I> {
+    pub(crate) make: Maker<I>,
+    pub(crate) identify: Option<Identify<I>>,
+}
+
+/// The part of a node that differs by kind.
+pub(crate) enum Shape {
+    Read(Edge),
+    Write(Edge, Effect),
+    Each(Edge, Effect, u32),
+    Local,
+    When,
+}
+
+/// A contract under construction.
+pub(crate) struct Edge {
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) promise: Promise,
+    pub(crate) attempts: u32,
+    pub(crate) deadline_reserve: Millis,
+    pub(crate) rungs: Vec<RungDraft>,
+    pub(crate) request: Schema,
+    pub(crate) reply: Schema,
+}
+
+/// A fallback under construction; `None` for one that makes no attempt.
+pub(crate) struct RungDraft {
+    pub(crate) kind: FallbackKind,
+    pub(crate) answers: Option<(Arc<dyn Provider>, Promise)>,
+}
+
+/// An effect under construction.
+pub(crate) struct Effect {
+    /// `None`: the node's name.
+    pub(crate) name: Option<String>,
+    pub(crate) rule: SameRequestRule,
+    pub(crate) resolution: Resolution,
+    pub(crate) key_memory: Millis,
+    pub(crate) significant: Vec<String>,
+}
+
+/// Checks a name; records the problem and gives a stand-in when it is not valid.
+pub(crate) trait Names {
+    fn dependency(&mut self, name: &str) -> DependencyName;
+    fn effect(&mut self, name: &str) -> EffectName;
+}
+
+impl Shape {
+    pub(crate) const fn edge(&mut self) -> Option<&mut Edge> {
+        match self {
+            Self::Read(edge) | Self::Write(edge, _) | Self::Each(edge, ..) => Some(edge),
+            Self::Local | Self::When => None,
+        }
+    }
+
+    pub(crate) const fn effect(&mut self) -> Option<&mut Effect> {
+        match self {
+            Self::Write(_, effect) | Self::Each(_, effect, _) => Some(effect),
+            Self::Read(_) | Self::Local | Self::When => None,
+        }
+    }
+
+    /// The node's kind as data, and who answers on each rung.
+    pub(crate) fn finished(
+        self,
+        node: &str,
+        scope: ScopeKind,
+        names: &mut impl Names,
+    ) -> (NodeKind, Rungs) {
+        match self {
+            Self::Read(edge) => {
+                let (contract, rungs) = edge.finished(EffectSemantics::ReadOnly, names);
+                (NodeKind::Read { contract }, rungs)
+            }
+            Self::Write(edge, effect) => {
+                let effect = effect.finished(node, scope, &edge.promise, names);
+                let (contract, rungs) = edge.finished_as_write(names);
+                (NodeKind::Write { contract, effect }, rungs)
+            }
+            Self::Each(edge, effect, items_max) => {
+                let effect = effect.finished(node, scope, &edge.promise, names);
+                let (contract, rungs) = edge.finished_as_write(names);
+                (
+                    NodeKind::Each {
+                        contract,
+                        effect,
+                        items_max,
+                    },
+                    rungs,
+                )
+            }
+            Self::Local => (NodeKind::Local, Vec::new()),
+            Self::When => (NodeKind::When, Vec::new()),
+        }
+    }
+}
+
+impl Edge {
+    pub(crate) fn new(
+        provider: Arc<dyn Provider>,
+        promise: Promise,
+        request: Schema,
+        reply: Schema,
+    ) -> Self {
+        Self {
+            provider,
+            promise,
+            attempts: ATTEMPTS_DEFAULT,
+            deadline_reserve: Millis::ZERO,
+            rungs: Vec::new(),
+            request,
+            reply,
+        }
+    }
+
+    fn finished_as_write(self, names: &mut impl Names) -> (Contract, Rungs) {
+        let effect = match self.promise.keys {
+            Keys::Honoured => EffectSemantics::WriteIdempotentWithKey,
+            Keys::Ignored => EffectSemantics::WriteWithoutKey,
+        };
+        self.finished(effect, names)
+    }
+
+    fn finished(self, effect: EffectSemantics, names: &mut impl Names) -> (Contract, Rungs) {
+        let promise = self.promise;
+        let dependency = names.dependency(self.provider.name());
+        let mut answering = vec![Some(self.provider)];
+        let mut fallbacks = Vec::new();
+        for rung in self.rungs {
+            fallbacks.push(rung.data(names));
+            answering.push(rung.answers.map(|(provider, _)| provider));
+        }
+        let (estimate, min_useful) = (
+            promise.estimate_or_default(),
+            promise.min_useful_or_default(),
+        );
+        let contract = Contract {
+            operation: promise
+                .operation
+                .unwrap_or_else(|| dependency.as_str().to_owned()),
+            dependency,
+            effect,
+            cancel: promise.cancel,
+            max_attempts: self.attempts,
+            timeout: promise.timeout,
+            estimate,
+            min_useful,
+            cost: promise.cost,
+            deadline_reserve: self.deadline_reserve,
+            backoff: promise.backoff,
+            retry_cap: promise.retry_cap,
+            fallbacks,
+            request: self.request,
+            reply: self.reply,
+        };
+        (contract, answering)
+    }
+}
+
+impl RungDraft {
+    fn data(&self, names: &mut impl Names) -> Fallback {
+        let (dependency, promise) = match &self.answers {
+            Some((provider, promise)) => (Some(names.dependency(provider.name())), promise.clone()),
+            // Nobody is asked: the numbers stand for nothing, and cost and time are none.
+            None => (
+                None,
+                Promise::new()
+                    .timeout(Millis::ZERO)
+                    .cost(Default::default()),
+            ),
+        };
+        Fallback {
+            kind: self.kind,
+            dependency,
+            max_attempts: 1,
+            timeout: promise.timeout,
+            estimate: promise.estimate_or_default(),
+            min_useful: promise.min_useful_or_default(),
+            cost: promise.cost,
+        }
+    }
+}
+
+impl Effect {
+    pub(crate) const fn new(rule: SameRequestRule, resolution: Resolution) -> Self {
+        Self {
+            name: None,
+            rule,
+            resolution,
+            key_memory: Millis::new(limits::KEY_MEMORY_MS_DEFAULT),
+            significant: Vec::new(),
+        }
+    }
+
+    fn finished(
+        self,
+        node: &str,
+        scope: ScopeKind,
+        promise: &Promise,
+        names: &mut impl Names,
+    ) -> EffectContract {
+        EffectContract {
+            name: names.effect(self.name.as_deref().unwrap_or(node)),
+            scope,
+            rule: self.rule,
+            resolution: self.resolution,
+            receiver_bound: promise.receiver_bound,
+            receiver_key_ttl: promise.receiver_key_ttl,
+            key_memory: self.key_memory,
+            significant: self.significant,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! From a user's closure to bytes: the one place where it is called.
+//!
+//! A closure is called once per call of a run, from recorded values; its result is recorded and
+//! never made again. A panic passes through: what it means for the run is for the engine to say.
+
+use std::fmt;
+
+use mainstay_dispatch::{Value, ValueError, encode};
+use mainstay_types::{Failure, FailureKind, Payload, Sent};
+
+use crate::refs::{Recorded, Refs};
+
+/// What a node's closure made.
+pub(crate) enum Made {
+    Request(Payload),
+    List(Vec<Payload>),
+    Value(Payload),
+}
+
+/// A node's closure with the types of its refs and of its result erased.
+pub(crate) type Maker<I> =
+    Box<dyn Fn(&I, &[Option<Payload>]) -> Result<Made, Failure> + Send + Sync>;
+
+/// The business id of a run, from its input alone.
+pub(crate) type Identify<I> = Box<dyn Fn(&I) -> String + Send + Sync>;
+
+/// The failure of a class's own code: nothing was sent, and the same input fails again.
+pub(crate) fn invalid(message: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::InvalidInput, Sent::NotSent).message(message)
+}
+
+/// `closure` over the values of `R`, its result put into bytes by `keep`.
+pub(crate) fn maker<I, R, F, Q, E>(closure: F, keep: fn(&Q) -> Result<Made, Failure>) -> Maker<I>
+where
+    I: 'static,
+    R: Refs,
+    F: Fn(&I, R::Values<'_>) -> Result<Q, E> + Send + Sync + 'static,
+    Q: 'static,
+    E: fmt::Display,
+{
+    Box::new(move |input, values| {
+        let owned = R::take(&mut Recorded::new(values))?;
+        let made = closure(input, R::view(&owned));
+        keep(&made.map_err(|error| invalid(format!("its closure refused: {error}")))?)
+    })
+}
+
+pub(crate) fn request<Q: Value>(request: &Q) -> Result<Made, Failure> {
+    encode(request)
+        .map(Made::Request)
+        .map_err(|error| unkept("the request", &error))
+}
+
+#[expect(clippy::ptr_arg, reason = "`maker` hands the closure's own type over")]
+pub(crate) fn list<Q: Value>(items: &Vec<Q>) -> Result<Made, Failure> {
+    let keep = |(place, item)| {
+        encode::<Q>(item).map_err(|error| unkept(&format!("item {place} of the list"), &error))
+    };
+    items
+        .iter()
+        .enumerate()
+        .map(keep)
+        .collect::<Result<_, _>>()
+        .map(Made::List)
+}
+
+pub(crate) fn value<Q: Value>(value: &Q) -> Result<Made, Failure> {
+    encode(value)
+        .map(Made::Value)
+        .map_err(|error| unkept("the value", &error))
+}
+
+fn unkept(what: &str, error: &ValueError) -> Failure {
+    invalid(format!("{what} cannot be kept: {error}"))
+}

@@ -1,0 +1,8 @@
+//! Task classes as users write them: what becomes data, what the closures make, what is refused.
+
+mod fingerprints;
+mod meeting;
+mod prepare;
+mod problems;
+mod replace;
+mod values;
