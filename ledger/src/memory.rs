@@ -19,7 +19,7 @@ use crate::commit::{CommitRequest, Op, Part, Receipt, Verdict};
 use crate::error::LedgerError;
 use crate::inbox::{Enqueued, InboxCommand, InboxMessage};
 use crate::query::{Loaded, Page, RunFilter, StoredClass};
-use crate::record::{self, Chain};
+use crate::record::{self, Chain, Place};
 use crate::{Ledger, query};
 
 /// A ledger that lives as long as its process. Shared by reference; all methods take `&self`.
@@ -137,7 +137,16 @@ impl Store {
         self.appends += u64::from(!part.events.is_empty());
         for stamped in &part.events {
             let seq = log.head.seq.next();
-            let (bytes, chain) = record::seal(part.run, seq, part.epoch, stamped, log.head.chain);
+            let (run, epoch, chain) = (part.run, part.epoch, log.head.chain);
+            let (bytes, chain) = record::seal(
+                Place {
+                    run,
+                    seq,
+                    epoch,
+                    chain,
+                },
+                stamped,
+            );
             log.records.push(bytes);
             log.head = Head {
                 seq,

@@ -69,17 +69,30 @@ impl Chain {
     }
 }
 
-/// The record of `stamped` at `seq`, and the chain value the next one carries.
+/// Where a record stands: whose, where, written by an owner of which epoch, after what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The run.
+    pub run: RunId,
+    /// The place in its log, from 1.
+    pub seq: Seq,
+    /// The epoch of its writer.
+    pub epoch: Epoch,
+    /// The chain value it carries.
+    pub chain: Chain,
+}
+
+/// The record of `stamped` at `place`, and the chain value the next one carries.
 ///
 /// Panics on an event that [`codec::fits`] refuses; [`crate::check::check`] lets none pass.
 #[must_use]
-pub fn seal(
-    run: RunId,
-    seq: Seq,
-    epoch: Epoch,
-    stamped: &Stamped,
-    chain: Chain,
-) -> (Vec<u8>, Chain) {
+pub fn seal(place: Place, stamped: &Stamped) -> (Vec<u8>, Chain) {
+    let Place {
+        run,
+        seq,
+        epoch,
+        chain,
+    } = place;
     let kind = Kind::of(&stamped.event);
     let mut bytes = vec![0; HEADER_BYTES];
     codec::encode_event(&stamped.event, &mut bytes);

@@ -17,7 +17,15 @@ fn sealed(n: u32, seq: u64, chain: Chain) -> (Vec<u8>, Chain) {
         at: sample::at(seq),
         event,
     };
-    seal(sample::run(n), Seq(seq), Epoch(3), &stamped, chain)
+    seal(
+        Place {
+            run: sample::run(n),
+            seq: Seq(seq),
+            epoch: Epoch(3),
+            chain,
+        },
+        &stamped,
+    )
 }
 
 /// Five records of the `n`-th sample run, and where they end.
@@ -67,7 +75,15 @@ fn a_record_gives_back_event_time_epoch_and_place() {
             at: sample::at(9),
             event,
         };
-        let (bytes, after) = seal(sample::run(1), Seq(4), Epoch(2), &stamped, chain);
+        let (bytes, after) = seal(
+            Place {
+                run: sample::run(1),
+                seq: Seq(4),
+                epoch: Epoch(2),
+                chain,
+            },
+            &stamped,
+        );
         let (recorded, next) = open(sample::run(1), Seq(4), &bytes, chain).expect("whole");
         let Stamped { at, event } = stamped;
         assert_eq!(
@@ -91,7 +107,15 @@ fn every_flipped_bit_of_a_record_is_noticed() {
             at: sample::at(9),
             event,
         };
-        let (bytes, _) = seal(sample::run(1), Seq(1), Epoch(1), &stamped, chain);
+        let (bytes, _) = seal(
+            Place {
+                run: sample::run(1),
+                seq: Seq(1),
+                epoch: Epoch(1),
+                chain,
+            },
+            &stamped,
+        );
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
@@ -197,7 +221,15 @@ fn a_payload_of_four_mebibytes_fits_a_record() {
         event,
     };
     let chain = Chain::start(sample::run(1));
-    let (bytes, _) = seal(sample::run(1), Seq(1), Epoch(1), &stamped, chain);
+    let (bytes, _) = seal(
+        Place {
+            run: sample::run(1),
+            seq: Seq(1),
+            epoch: Epoch(1),
+            chain,
+        },
+        &stamped,
+    );
     let (recorded, _) = open(sample::run(1), Seq(1), &bytes, chain).expect("whole");
     assert_eq!(recorded.event, stamped.event);
 }

@@ -187,7 +187,10 @@ mod tests {
                 RetryHelps::Yes => "Retry helps: yes",
                 RetryHelps::Later => "Retry helps: later",
             };
-            assert!(code.page().contains(helps), "{code}: the page must say `{helps}`");
+            assert!(
+                code.page().contains(helps),
+                "{code}: the page must say `{helps}`"
+            );
         }
     }
 }

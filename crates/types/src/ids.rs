@@ -145,7 +145,9 @@ impl Digest {
     /// The digest in 64 lower-case hexadecimal digits, or `None`.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
-        blake3::Hash::from_hex(text).ok().map(|hash| Self(*hash.as_bytes()))
+        blake3::Hash::from_hex(text)
+            .ok()
+            .map(|hash| Self(*hash.as_bytes()))
     }
 }
 

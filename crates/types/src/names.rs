@@ -37,7 +37,10 @@ fn check_identifier(what: &'static str, text: &str) -> Result<(), NameError> {
     if !text.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return error("it must start with a letter or a digit");
     }
-    if !text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')) {
+    if !text
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    {
         return error("only ASCII letters, digits, '_', '-' and '.' are allowed");
     }
     Ok(())
@@ -135,7 +138,10 @@ mod tests {
         for (text, rule) in [
             ("", "it is empty"),
             ("-a", "it must start with a letter or a digit"),
-            ("a b", "only ASCII letters, digits, '_', '-' and '.' are allowed"),
+            (
+                "a b",
+                "only ASCII letters, digits, '_', '-' and '.' are allowed",
+            ),
         ] {
             assert_eq!(NodeName::new(text).expect_err(text).rule, rule);
         }

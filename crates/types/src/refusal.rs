@@ -21,13 +21,18 @@ impl Refusal {
     /// A refusal with this code.
     #[must_use]
     pub const fn new(code: Code) -> Self {
-        Self { code, numbers: Vec::new(), about: None }
+        Self {
+            code,
+            numbers: Vec::new(),
+            about: None,
+        }
     }
 
     /// Adds a number that decided.
     #[must_use]
     pub fn with(mut self, name: &'static str, number: impl TryInto<i64>) -> Self {
-        self.numbers.push((name, number.try_into().unwrap_or(i64::MAX)));
+        self.numbers
+            .push((name, number.try_into().unwrap_or(i64::MAX)));
         self
     }
 
@@ -48,7 +53,11 @@ impl fmt::Display for Refusal {
         for (i, (name, number)) in self.numbers.iter().enumerate() {
             write!(f, "{}{name} {number}", if i == 0 { " (" } else { ", " })?;
         }
-        if self.numbers.is_empty() { Ok(()) } else { f.write_str(")") }
+        if self.numbers.is_empty() {
+            Ok(())
+        } else {
+            f.write_str(")")
+        }
     }
 }
 
@@ -67,13 +76,22 @@ impl Corrupt {
     /// The event `event` cannot follow: `detail`.
     #[must_use]
     pub fn new(event: &'static str, detail: impl Into<String>) -> Self {
-        Self { event, detail: detail.into() }
+        Self {
+            event,
+            detail: detail.into(),
+        }
     }
 }
 
 impl fmt::Display for Corrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: event {} cannot follow: {}", Code::CorruptTransition, self.event, self.detail)
+        write!(
+            f,
+            "{}: event {} cannot follow: {}",
+            Code::CorruptTransition,
+            self.event,
+            self.detail
+        )
     }
 }
 

@@ -263,8 +263,12 @@ mod tests {
 
     #[test]
     fn cost_prints_only_the_decimals_it_needs() {
-        let shown = [CostUnits::units(18), CostUnits::milli(100), CostUnits::micros(2_000_001)]
-            .map(|c| c.to_string());
+        let shown = [
+            CostUnits::units(18),
+            CostUnits::milli(100),
+            CostUnits::micros(2_000_001),
+        ]
+        .map(|c| c.to_string());
         assert_eq!(shown, ["18", "0.1", "2.000001"]);
     }
 
@@ -273,6 +277,9 @@ mod tests {
         let (early, late) = (Timestamp::from_millis(5), Timestamp::from_millis(9));
         assert_eq!(late.since(early), Millis::new(4));
         assert_eq!(early.since(late), Millis::ZERO);
-        assert_eq!(Timestamp::from_millis(i64::MAX) + Millis::new(u64::MAX), Timestamp(i64::MAX));
+        assert_eq!(
+            Timestamp::from_millis(i64::MAX) + Millis::new(u64::MAX),
+            Timestamp(i64::MAX)
+        );
     }
 }

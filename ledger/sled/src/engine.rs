@@ -97,6 +97,8 @@ pub(crate) fn close(db: sled::Db, folder: &Path) -> bool {
             {
                 thread::sleep(Duration::from_millis(1));
             }
+            // Our own handle holds the lock now; whoever opens the store next must find it free.
+            drop(data);
             let _ = closed.send(());
         });
     closing.is_ok() && wait.recv_timeout(CLOSE_WAIT).is_ok()

@@ -5,7 +5,7 @@
 use mainstay_ledger::check::{Head, View};
 use mainstay_ledger::codec::value::{open_value, seal_value};
 use mainstay_ledger::codec::{self, start::Start};
-use mainstay_ledger::record::{self, Chain};
+use mainstay_ledger::record::{self, Chain, Place};
 use mainstay_ledger::{Enqueued, InboxMessage, LedgerError, Op, Part};
 use mainstay_machine::EffectEntry;
 use mainstay_types::{Epoch, MessageId, RunId, Seq, limits};
@@ -45,7 +45,13 @@ fn write_records(stage: &mut Stage<'_>, part: &Part, before: Head) -> Head {
     let mut first = before.seq.next();
     for stamped in &part.events {
         let seq = head.seq.next();
-        let (record, chain) = record::seal(run, seq, part.epoch, stamped, head.chain);
+        let place = Place {
+            run,
+            seq,
+            epoch: part.epoch,
+            chain: head.chain,
+        };
+        let (record, chain) = record::seal(place, stamped);
         if !pack.is_empty() && WHOLE_BYTES_MAX < pack.len() + COUNT_BYTES + record.len() {
             stage.put(keys::records(run, first), &std::mem::take(&mut pack));
             first = seq;

@@ -151,7 +151,7 @@ impl ObjectBuilder {
     }
 }
 
-macro_rules! list_steps {
+macro_rules! list_parts {
     ($($trait:ident::$method:ident,)*) => {$(
         impl ser::$trait for ListBuilder {
             type Ok = Value;
@@ -168,14 +168,14 @@ macro_rules! list_steps {
     )*};
 }
 
-list_steps! {
+list_parts! {
     SerializeSeq::serialize_element,
     SerializeTuple::serialize_element,
     SerializeTupleStruct::serialize_field,
     SerializeTupleVariant::serialize_field,
 }
 
-macro_rules! struct_steps {
+macro_rules! struct_parts {
     ($($trait:ident)*) => {$(
         impl ser::$trait for ObjectBuilder {
             type Ok = Value;
@@ -196,7 +196,7 @@ macro_rules! struct_steps {
     )*};
 }
 
-struct_steps!(SerializeStruct SerializeStructVariant);
+struct_parts!(SerializeStruct SerializeStructVariant);
 
 impl ser::SerializeMap for ObjectBuilder {
     type Ok = Value;

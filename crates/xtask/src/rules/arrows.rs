@@ -174,11 +174,13 @@ const PLACES: [Place; 28] = [
 
 /// Arrows that exist for tests only: the deterministic doubles, and the suite a backend or a
 /// port is held to. Cargo lets these run against the direction of the real ones.
-const TEST_ARROWS: [(&str, &str); 5] = [
+const TEST_ARROWS: [(&str, &str); 6] = [
     ("mainstay-dispatch", "mainstay-sim"),
     ("mainstay-class", "mainstay-sim"),
     ("mainstay-runtime", "mainstay-sim"),
     ("mainstay-http", "mainstay-sim"),
+    // A real server that commits and then drops the reply.
+    ("mainstay-http", "ticket-service"),
     ("mainstay-ledger-sled", "mainstay-sim"),
 ];
 

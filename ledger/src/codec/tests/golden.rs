@@ -17,7 +17,7 @@ use crate::codec::{
 };
 use crate::commit::Stamped;
 use crate::inbox::{InboxCommand, InboxMessage};
-use crate::record::{self, Chain};
+use crate::record::{self, Chain, Place};
 use crate::sample;
 
 const KEY: &[u8] = b"golden key";
@@ -55,7 +55,16 @@ fn seal(event: Event) -> Vec<u8> {
         at: sample::at(5),
         event,
     };
-    record::seal(run(), SEQ, Epoch(2), &stamped, CHAIN).0
+    record::seal(
+        Place {
+            run: run(),
+            seq: SEQ,
+            epoch: Epoch(2),
+            chain: CHAIN,
+        },
+        &stamped,
+    )
+    .0
 }
 
 fn samples(kind: Kind) -> Vec<Event> {
@@ -109,7 +118,16 @@ fn chain() -> String {
             at: sample::at(5),
             event,
         };
-        chain = record::seal(run(), seq, Epoch(1), &stamped, chain).1;
+        chain = record::seal(
+            Place {
+                run: run(),
+                seq,
+                epoch: Epoch(1),
+                chain,
+            },
+            &stamped,
+        )
+        .1;
         lines += &format!("{:08x}\n", chain.as_u32());
     }
     lines

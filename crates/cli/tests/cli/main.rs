@@ -1,0 +1,15 @@
+//! The binary `mainstay` on stores that these tests write, as a person and as a program use it.
+
+#![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
+
+mod explain;
+mod graph;
+mod help;
+mod refused;
+mod runs;
+mod show;
+mod support;
+
+#[path = "../../../../runtime/src/view/tests/story.rs"]
+#[expect(dead_code, reason = "the view's own tests use all of it")]
+mod story;
