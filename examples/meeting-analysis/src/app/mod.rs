@@ -1,0 +1,14 @@
+//! The program around the class: arguments, services, faults, output.
+//!
+//! It must never hold domain logic: what a run does is said by the class alone.
+
+pub mod args;
+pub mod fault;
+pub mod input;
+pub mod output;
+pub mod remote;
+pub mod services;
+
+mod program;
+
+pub use program::run;

@@ -1,0 +1,272 @@
+//! The main job: input, store, services, run, output; in this order, and back.
+//!
+//! Bad input touches nothing. The store is opened before the services are, so that a second
+//! process on the same store ends before it starts anything.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use mainstay::dispatch::Stack;
+use mainstay::engine::{Engine, EngineBuilder, EngineError, system};
+use mainstay::graph::OnDowntime;
+use mainstay::ledger::Ledger as _;
+use mainstay::ledger::{OpenOptions, SledLedger};
+use mainstay::types::{Clock, StartKey, Tenant};
+use mainstay::{Class, Millis};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::app::args::{Args, Downtime};
+use crate::app::fault::Faults;
+use crate::app::input;
+use crate::app::output::{self, Printed};
+use crate::app::remote::{self, HttpDeps};
+use crate::app::services::{Service, Wanted};
+use crate::class::{self, Deps};
+use crate::local::{LocalSpecialist, PolicySearch, PolicySnapshot, Summariser};
+use crate::minutes::Meeting;
+use crate::policy::PolicyIndex;
+use crate::report::Report;
+
+/// The documents that are searched.
+const POLICIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/policies");
+/// Exit code after Ctrl-C: 128 and the signal's number.
+const EXIT_INTERRUPTED: u8 = 130;
+/// Exit code after SIGTERM.
+const EXIT_TERMINATED: u8 = 143;
+/// Whose runs they are.
+const TENANT: &str = "default";
+/// An address where nobody answers.
+const NOBODY: &str = "http://127.0.0.1:9";
+/// How long a stop waits for what is out.
+const DRAIN: Millis = Millis::from_secs(5);
+
+/// Runs the program.
+#[must_use]
+pub fn run(args: Args) -> ExitCode {
+    let json = args.json;
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return output::failure(json, &anyhow::Error::new(error)),
+    };
+    match runtime.block_on(whole(&args)) {
+        Ok(code) => code,
+        Err(error) => output::failure(json, &error),
+    }
+}
+
+async fn whole(args: &Args) -> anyhow::Result<ExitCode> {
+    let meeting = input::read(&args.file)?;
+    std::fs::create_dir_all(&args.store)
+        .with_context(|| format!("making the folder {}", args.store.display()))?;
+    let ledger =
+        SledLedger::open(&args.store, OpenOptions { create: true }).map_err(EngineError::from)?;
+    let services = match is_settled(args, &meeting, &ledger).await? {
+        true => Services::none(args)?,
+        false => Services::ensure(args)?,
+    };
+    let end = with_services(args, meeting, Arc::new(ledger), &services).await;
+    services.stop();
+    end
+}
+
+async fn with_services(
+    args: &Args,
+    meeting: Meeting,
+    ledger: Arc<SledLedger>,
+    services: &Services,
+) -> anyhow::Result<ExitCode> {
+    let mut stop = StopSignals::new()?;
+    if services.are_there {
+        remote::check_promises(&services.tickets.url).await?;
+    }
+    let ports = system::ports();
+    let deps = deps(services, &ports.clock)?;
+    let (extend, absolute) = (
+        class::class(&deps, class::extend_default())?,
+        class::class(&deps, OnDowntime::Absolute)?,
+    );
+    let wanted = match args.on_downtime {
+        Downtime::Extend => &extend,
+        Downtime::Absolute => &absolute,
+    };
+    let stack = Stack::new(Arc::clone(&ports.timers)).layer(Faults::new(args.faults.clone()));
+    let engine = EngineBuilder::new(ledger, ports)
+        .stack(stack)
+        .register(&extend)
+        .register(&absolute)
+        .start()
+        .await?;
+    let end = tokio::select! {
+        biased;
+        end = one_run(args, &engine, wanted, meeting) => end,
+        code = stop.next() => {
+            eprintln!("stopped; the same command goes on where the run was");
+            Ok(ExitCode::from(code))
+        }
+    };
+    engine.shutdown(DRAIN).await;
+    end
+}
+
+/// Whether the run of this key is there and nothing in the store has to be driven: then nobody is
+/// asked anything.
+async fn is_settled(args: &Args, meeting: &Meeting, ledger: &SledLedger) -> anyhow::Result<bool> {
+    // A key that breaks the rules is refused by the start itself.
+    let Ok(key) = StartKey::new(start_key(args, meeting)) else {
+        return Ok(false);
+    };
+    let tenant = Tenant::new(TENANT).expect("a constant that keeps the rules");
+    let held = ledger
+        .start_key(tenant, key)
+        .await
+        .map_err(EngineError::from)?;
+    let driven = ledger.driven(None).await.map_err(EngineError::from)?;
+    Ok(held.is_some() && driven.rows.is_empty())
+}
+
+/// The key that was given; else the digest of the minutes.
+fn start_key(args: &Args, meeting: &Meeting) -> String {
+    args.key.clone().unwrap_or_else(|| class::digest(meeting))
+}
+
+async fn one_run(
+    args: &Args,
+    engine: &Engine,
+    class: &Class<Meeting, Report>,
+    meeting: Meeting,
+) -> anyhow::Result<ExitCode> {
+    let key = start_key(args, &meeting);
+    let run = engine
+        .start(class, meeting)
+        .tenant(TENANT)
+        .key(&key)
+        .await?;
+    if run.is_reused() && !args.faults.is_empty() {
+        eprintln!("note: this run was started before; --fault is no part of its input");
+    }
+    run.answer().await?;
+    let view = run.view().await?;
+    let printed = Printed {
+        view: &view,
+        reused: run.is_reused(),
+        store: &args.store,
+    };
+    Ok(output::print(args.json, &printed))
+}
+
+fn deps(services: &Services, clock: &Arc<dyn Clock>) -> anyhow::Result<HttpDeps> {
+    let tickets = remote::client(&services.tickets.url)?;
+    let specialist = remote::client(&services.specialist.url)?;
+    let snapshot = services.store.join("policy-snapshot.json");
+    let index = PolicyIndex::open(Path::new(POLICIES)).context("indexing the policies")?;
+    Ok(Deps {
+        policy: Arc::new(PolicySearch::new(index, &snapshot, Arc::clone(clock))),
+        snapshot: Arc::new(PolicySnapshot::new(&snapshot, Arc::clone(clock))),
+        related: remote::related(&tickets),
+        specialist: remote::specialist(&specialist),
+        local: Arc::new(LocalSpecialist),
+        draft: Arc::new(Summariser),
+        tickets: remote::tickets(&tickets),
+    })
+}
+
+/// Ctrl-C and a polite kill.
+struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl StopSignals {
+    fn new() -> anyhow::Result<Self> {
+        let installed = |kind| signal(kind).context("installing a signal handler");
+        Ok(Self {
+            interrupt: installed(SignalKind::interrupt())?,
+            terminate: installed(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for one; the exit code it stands for.
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => EXIT_INTERRUPTED,
+            _ = self.terminate.recv() => EXIT_TERMINATED,
+        }
+    }
+}
+
+/// The two services of a store.
+struct Services {
+    store: std::path::PathBuf,
+    are_there: bool,
+    tickets: Service,
+    specialist: Service,
+}
+
+impl Services {
+    fn ensure(args: &Args) -> anyhow::Result<Self> {
+        let store = std::path::absolute(&args.store)?;
+        let tickets = match &args.tickets {
+            Some(url) => Service::external(url),
+            None => Service::ensure(&tickets_of(&store))?,
+        };
+        let specialist = match Service::ensure(&specialist_of(&store)) {
+            Ok(specialist) => specialist,
+            Err(error) => {
+                tickets.stop();
+                return Err(error);
+            }
+        };
+        Ok(Self {
+            store,
+            are_there: true,
+            tickets,
+            specialist,
+        })
+    }
+
+    /// None, for a store in which nothing is left to do. Those that a killed run left behind are
+    /// stopped with these.
+    fn none(args: &Args) -> anyhow::Result<Self> {
+        let store = std::path::absolute(&args.store)?;
+        let left = |wanted: &Wanted<'_>| {
+            Service::left_behind(wanted).unwrap_or_else(|| Service::external(NOBODY))
+        };
+        Ok(Self {
+            are_there: false,
+            tickets: left(&tickets_of(&store)),
+            specialist: left(&specialist_of(&store)),
+            store,
+        })
+    }
+
+    fn stop(self) {
+        self.tickets.stop();
+        self.specialist.stop();
+    }
+}
+
+fn tickets_of(store: &Path) -> Wanted<'_> {
+    let db = store.join("tickets.db").display().to_string();
+    let bound = remote::TICKET_BOUND.get().to_string();
+    let args = vec!["--db".to_owned(), db, "--bound-ms".to_owned(), bound];
+    Wanted {
+        name: ticket_service::NAME,
+        store,
+        args,
+    }
+}
+
+fn specialist_of(store: &Path) -> Wanted<'_> {
+    let log = store
+        .join("specialist-requests.jsonl")
+        .display()
+        .to_string();
+    Wanted {
+        name: specialist_service::NAME,
+        store,
+        args: vec!["--log".to_owned(), log],
+    }
+}
