@@ -115,7 +115,8 @@ impl Budget {
         self
     }
 
-    /// Attempts beyond the first of each rung, over all calls.
+    /// Retry tokens, for the whole run: each attempt beyond the first of a call uses one, on the
+    /// same provider or another; a snapshot, a cache or local compute uses none.
     #[must_use]
     pub const fn retries(mut self, tokens: u32) -> Self {
         self.spend.retry_tokens = Tokens::new(tokens);

@@ -84,7 +84,8 @@ impl TaskClass {
 /// What one lap may spend. Every part is reserved before an attempt and settled after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Attempts beyond the first of each rung. Bound: `limits::RUN_RETRIES_MAX`.
+    /// Attempts beyond the first of each call that load a provider. Bound:
+    /// `limits::RUN_RETRIES_MAX`.
     pub retry_tokens: Tokens,
     /// Attempts in flight at once. Bound: 1 to `limits::RUN_CONCURRENCY_MAX`.
     pub concurrency_tokens: Tokens,
