@@ -1,0 +1,194 @@
+//! The calls of a run: by id, by where they stand, with a way back.
+//!
+//! Between `begin` and `keep` or `undo` every first change of a call is remembered, so that a
+//! failed append costs what it touched and never a copy of the run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mainstay_types::CallId;
+
+use crate::call::{Call, Phase};
+
+/// The calls, indexed by id and by shelf.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    all: Vec<Call>,
+    shelves: Shelves,
+    journal: Option<Journal>,
+}
+
+/// What `undo` needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Journal {
+    before: BTreeMap<CallId, Call>,
+    len: usize,
+}
+
+/// Open calls by where they stand; final and waiting ones are on no shelf.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Shelves {
+    preparing: BTreeSet<CallId>,
+    ready: BTreeSet<CallId>,
+    in_flight: BTreeSet<CallId>,
+    in_doubt: BTreeSet<CallId>,
+    items: BTreeSet<CallId>,
+    open: usize,
+}
+
+impl Shelves {
+    fn of(&mut self, phase: &Phase) -> Option<&mut BTreeSet<CallId>> {
+        match phase {
+            Phase::Preparing => Some(&mut self.preparing),
+            Phase::Ready { .. } => Some(&mut self.ready),
+            Phase::InFlight(_) => Some(&mut self.in_flight),
+            Phase::InDoubt => Some(&mut self.in_doubt),
+            Phase::Items => Some(&mut self.items),
+            Phase::Waiting
+            | Phase::Settled { .. }
+            | Phase::Omitted { .. }
+            | Phase::Skipped
+            | Phase::Failed { .. } => None,
+        }
+    }
+
+    fn put(&mut self, id: CallId, phase: &Phase) {
+        self.open += usize::from(!phase.is_final());
+        if let Some(shelf) = self.of(phase) {
+            shelf.insert(id);
+        }
+    }
+
+    fn take(&mut self, id: CallId, phase: &Phase) {
+        self.open -= usize::from(!phase.is_final());
+        if let Some(shelf) = self.of(phase) {
+            shelf.remove(&id);
+        }
+    }
+}
+
+impl Calls {
+    /// The call with this id.
+    #[must_use]
+    pub fn get(&self, id: CallId) -> Option<&Call> {
+        self.all.get(index(id))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// How many are not final.
+    #[must_use]
+    pub const fn open(&self) -> usize {
+        self.shelves.open
+    }
+
+    /// Every call, in order of its id.
+    pub fn iter(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        (0u32..).map(CallId).zip(&self.all)
+    }
+
+    /// Calls whose code has to run.
+    pub fn preparing(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.shelf(&self.shelves.preparing)
+    }
+
+    /// Calls that could start.
+    pub fn ready(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.shelf(&self.shelves.ready)
+    }
+
+    /// Calls with an attempt out.
+    pub fn in_flight(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.shelf(&self.shelves.in_flight)
+    }
+
+    /// Calls whose effect is in doubt.
+    pub fn in_doubt(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.shelf(&self.shelves.in_doubt)
+    }
+
+    /// Eaches whose items are open.
+    pub fn with_items(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.shelf(&self.shelves.items)
+    }
+
+    fn shelf<'a>(
+        &'a self,
+        shelf: &'a BTreeSet<CallId>,
+    ) -> impl Iterator<Item = (CallId, &'a Call)> {
+        shelf.iter().map(|&id| (id, &self.all[index(id)]))
+    }
+
+    /// Adds a call and returns its id.
+    pub(crate) fn push(&mut self, call: Call) -> CallId {
+        let id = CallId(u32::try_from(self.all.len()).expect("RUN_CALLS_MAX is far below u32"));
+        self.shelves.put(id, &call.phase);
+        self.all.push(call);
+        id
+    }
+
+    /// Changes one call.
+    pub(crate) fn update<R>(&mut self, id: CallId, change: impl FnOnce(&mut Call) -> R) -> R {
+        self.remember(id);
+        let call = &mut self.all[index(id)];
+        self.shelves.take(id, &call.phase);
+        let result = change(call);
+        let phase = &self.all[index(id)].phase;
+        self.shelves.put(id, phase);
+        result
+    }
+
+    fn remember(&mut self, id: CallId) {
+        if let Some(journal) = &mut self.journal
+            && index(id) < journal.len
+        {
+            journal
+                .before
+                .entry(id)
+                .or_insert_with(|| self.all[index(id)].clone());
+        }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.journal = Some(Journal {
+            before: BTreeMap::new(),
+            len: self.all.len(),
+        });
+    }
+
+    pub(crate) fn keep(&mut self) {
+        self.journal = None;
+    }
+
+    pub(crate) fn undo(&mut self) {
+        let Some(journal) = self.journal.take() else {
+            return;
+        };
+        for at in (journal.len..self.all.len()).rev() {
+            let call = self.all.pop().expect("at is below the length");
+            self.shelves.take(
+                CallId(u32::try_from(at).expect("it was an id")),
+                &call.phase,
+            );
+        }
+        for (id, before) in journal.before {
+            let call = &mut self.all[index(id)];
+            self.shelves.take(id, &call.phase);
+            *call = before;
+            self.shelves.put(id, &self.all[index(id)].phase);
+        }
+    }
+}
+
+fn index(id: CallId) -> usize {
+    usize::try_from(id.get()).expect("usize holds a u32 on every supported platform")
+}

@@ -1,0 +1,185 @@
+//! What is asked of a run. A command that is refused changes nothing.
+//!
+//! Delivering a command twice gives the state of delivering it once: each names the attempt,
+//! look-up or state it belongs to.
+
+use mainstay_types::{
+    AttemptNo, CallId, CostUnits, EffectKey, Failure, Payload, RunId, Timestamp, WorkerId,
+};
+
+use crate::event::{Prepared, RunStarted};
+
+/// Something asked of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Begin to exist.
+    Start(Box<RunStarted>),
+    /// Belong to another worker incarnation.
+    TakeOver {
+        /// Who.
+        worker: WorkerId,
+        /// When the run's last durable event was written.
+        last_at: Timestamp,
+    },
+    /// Here are the call's request bytes.
+    Prepared {
+        /// Which call.
+        call: CallId,
+        /// The request.
+        prepared: Prepared,
+    },
+    /// Here are the items of an each.
+    Listed {
+        /// The each.
+        call: CallId,
+        /// The items' requests.
+        items: Vec<Prepared>,
+    },
+    /// Here is the value of a local or a when (`true` or `false`).
+    Computed {
+        /// Which call.
+        call: CallId,
+        /// The value.
+        result: Payload,
+    },
+    /// The call's own code returned an error.
+    Unpreparable {
+        /// Which call.
+        call: CallId,
+        /// What it said.
+        failure: Failure,
+    },
+    /// The gates let it pass: may it leave?
+    Authorize {
+        /// Which call.
+        call: CallId,
+    },
+    /// An attempt is over.
+    Settle(Settle),
+    /// The receiver was asked what became of a write.
+    LookedUp(LookedUp),
+    /// The ledger says that another run holds the key.
+    KeyHeld {
+        /// The call that wants it.
+        call: CallId,
+        /// What the other run has.
+        entry: Box<EffectEntry>,
+    },
+    /// The class's result, from the settled values.
+    Assembled {
+        /// The result, or what its code said.
+        result: Result<Payload, Failure>,
+    },
+    /// Stop.
+    Cancel {
+        /// Who asks.
+        by: String,
+        /// Why.
+        why: String,
+    },
+    /// Time passed: do what is due by itself.
+    Advance,
+    /// Driving the run panicked.
+    Quarantine {
+        /// What happened.
+        message: String,
+    },
+}
+
+/// How an attempt ended, with the draw for what may follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settle {
+    /// Which call.
+    pub call: CallId,
+    /// Which attempt.
+    pub attempt: AttemptNo,
+    /// How it ended.
+    pub end: SettleEnd,
+    /// Volatile facts for the decision that follows.
+    pub evidence: Evidence,
+}
+
+/// How an attempt ended, as the dispatcher saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettleEnd {
+    /// With a value.
+    Answered {
+        /// The value.
+        result: Payload,
+        /// What it cost; `None`: the estimate.
+        cost: Option<CostUnits>,
+        /// Retries its client library made.
+        client_retries: u32,
+    },
+    /// With a failure.
+    Failed(Failure),
+}
+
+/// What a look-up found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookedUp {
+    /// The call that writes.
+    pub call: CallId,
+    /// The how-manieth look-up of this effect, from 1.
+    pub number: u32,
+    /// When the receiver was asked.
+    pub asked_at: Timestamp,
+    /// What it said.
+    pub finding: Finding,
+    /// Volatile facts for the decision that follows.
+    pub evidence: Evidence,
+}
+
+/// What a receiver says about a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It was done, with this answer.
+    Applied(Payload),
+    /// A part was done.
+    Partly,
+    /// It is being done.
+    InProgress,
+    /// The key is not known.
+    NotFound,
+    /// It could not be asked, or could not tell.
+    CannotTell,
+}
+
+/// Every volatile fact a decision may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// A uniform draw in units of 1/2^32, for jitter.
+    pub draw: u32,
+}
+
+/// One effect as the ledger keeps it for all runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectEntry {
+    /// The key, compared in full.
+    pub key: EffectKey,
+    /// The run that holds it.
+    pub run: RunId,
+    /// The call that writes.
+    pub call: CallId,
+    /// The digest of the request's significant fields.
+    pub fingerprint: mainstay_types::Digest,
+    /// How it stands.
+    pub state: EntryState,
+    /// When it last changed.
+    pub at: Timestamp,
+}
+
+/// How an effect entry stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryState {
+    /// Intended or sent; nothing is known yet.
+    Open,
+    /// Nobody knows.
+    InDoubt,
+    /// In the world, with the receiver's answer.
+    Applied(Payload),
+    /// In part in the world.
+    PartlyApplied,
+    /// Proven not to be in the world; another run may take the key.
+    NotApplied,
+}

@@ -1,0 +1,188 @@
+//! Doubts: nobody knows what became of a write, and the receiver is asked until someone does.
+//!
+//! "Not found" is believed only once nothing sent can land any more and as long as the receiver
+//! remembers keys. Nothing here sends a write.
+
+use mainstay_graph::Resolution;
+use mainstay_types::{CallId, Corrupt, FailureKind, Millis, Reason, Refusal, Timestamp, limits};
+
+use crate::call::{Attempt, Call, Doubt, Effect, EffectStatus, Phase};
+use crate::command::{Evidence, Finding, LookedUp};
+use crate::effect::{absent, addendum, applied, doubt};
+use crate::ending::Why;
+use crate::event::Event;
+use crate::guard::Site;
+use crate::run::Run;
+use crate::{ending, guard, next};
+
+/// The event that puts the effect of `attempt` in doubt.
+pub(crate) fn in_doubt(site: Site<'_>, attempt: &Attempt, reason: Reason) -> Event {
+    let effect = site.run.class().node(site.call.node).effect();
+    let bound = effect.map_or(Millis::ZERO, |effect| effect.receiver_bound);
+    let horizon = Millis::new(limits::SEND_WINDOW_MS) + attempt.timeout + bound;
+    let absent_after = attempt.at + horizon;
+    Event::EffectInDoubt {
+        call: site.id,
+        reason,
+        lookup_at: site.now,
+        absent_after,
+    }
+}
+
+pub(crate) fn looked_up(
+    run: &Run,
+    report: LookedUp,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    guard::driven(run)?;
+    let id = report.call;
+    let call = guard::call(run, id)?;
+    let doubt = doubt(call).ok_or_else(|| guard::not_ready(run, id, call))?;
+    let about = call.attempts.last().map(|attempt| attempt.at);
+    if report.number != next_number(call) || about.is_some_and(|sent| report.asked_at < sent) {
+        return Err(guard::not_ready(run, id, call));
+    }
+    let believed =
+        doubt.absent_after <= report.asked_at && !has_forgotten(run, call, report.asked_at);
+    Ok(match report.finding {
+        Finding::Applied(result) => applied(run, id, result, Reason::FoundApplied),
+        Finding::Partly => {
+            let mut events = vec![Event::EffectPartlyApplied { call: id }];
+            events.extend(addendum(run, id, Reason::PartlyApplied));
+            let (kind, reason) = (FailureKind::EffectUnknown, Reason::PartlyApplied);
+            events.extend(ending::give_up(run, id, call, Why { kind, reason }));
+            events
+        }
+        Finding::NotFound if believed => absent(run, id, Reason::AbsentAfterHorizon),
+        Finding::NotFound if doubt.absent_after <= report.asked_at => {
+            let at = next_lookup(doubt, report.evidence, now);
+            vec![asked(&report, Reason::CannotTell, at)]
+        }
+        Finding::NotFound => {
+            let at = next_lookup(doubt, report.evidence, now).max(doubt.absent_after);
+            vec![asked(&report, Reason::NotFoundInsideHorizon, at)]
+        }
+        Finding::InProgress => {
+            let at = next_lookup(doubt, report.evidence, now);
+            vec![asked(&report, Reason::StillInProgress, at)]
+        }
+        Finding::CannotTell => {
+            let at = next_lookup(doubt, report.evidence, now);
+            vec![asked(&report, Reason::CannotTell, at)]
+        }
+    })
+}
+
+fn asked(report: &LookedUp, reason: Reason, next_at: Timestamp) -> Event {
+    Event::ControlSettled {
+        call: report.call,
+        number: report.number,
+        reason,
+        next_at,
+    }
+}
+
+/// Half of the doubled wait is sure, half is drawn, so that many doubts do not ask in step.
+fn next_lookup(doubt: &Doubt, evidence: Evidence, now: Timestamp) -> Timestamp {
+    let doubled = Millis::new(limits::LOOKUP_BACKOFF_BASE_MS).times(1 << doubt.asked.min(20));
+    let top = doubled.min(Millis::new(limits::LOOKUP_BACKOFF_MAX_MS));
+    let half = Millis::new(top.get() / 2);
+    now + half + next::scale(half, evidence.draw)
+}
+
+/// The number of the next look-up: none is used twice over the effect's life, so that an answer
+/// about an earlier doubt is never taken for one about this.
+pub(crate) fn next_number(call: &Call) -> u32 {
+    call.effect
+        .as_ref()
+        .map_or(1, |effect| effect.lookups.saturating_add(1))
+}
+
+/// Whether the receiver may have forgotten the key by `at`, so that "not found" proves nothing.
+fn has_forgotten(run: &Run, call: &Call, at: Timestamp) -> bool {
+    let Some(effect) = run.class().node(call.node).effect() else {
+        return false;
+    };
+    let (Some(ttl), Some(sent)) = (effect.receiver_key_ttl, call.attempts.last()) else {
+        return false;
+    };
+    match effect.resolution {
+        Resolution::ByKey => sent.at + ttl <= at,
+        Resolution::ByStatus
+        | Resolution::ByBusinessKey
+        | Resolution::ByUpsert
+        | Resolution::ByLedger
+        | Resolution::ByHuman => false,
+    }
+}
+
+/// Whether a machine can find out at `at` what became of the call's effect.
+pub(crate) fn is_askable(run: &Run, call: &Call, at: Timestamp) -> bool {
+    let resolution = run
+        .class()
+        .node(call.node)
+        .effect()
+        .map(|effect| effect.resolution);
+    match resolution {
+        Some(Resolution::ByKey) => !has_forgotten(run, call, at),
+        Some(
+            Resolution::ByStatus
+            | Resolution::ByBusinessKey
+            | Resolution::ByUpsert
+            | Resolution::ByLedger,
+        ) => true,
+        Some(Resolution::ByHuman) | None => false,
+    }
+}
+
+pub(crate) fn apply_in_doubt(run: &mut Run, id: CallId, doubt: Doubt) -> Result<(), Corrupt> {
+    let name = "EffectInDoubt";
+    let call = guard::stored(run, id, name)?;
+    let dispatched = call
+        .effect
+        .as_ref()
+        .is_some_and(|effect| effect.status == EffectStatus::Dispatched);
+    let Phase::Ready { .. } = call.phase else {
+        return Err(guard::misplaced(run, id, name));
+    };
+    if !dispatched {
+        return Err(Corrupt::new(
+            name,
+            format!("nothing of {} was sent", run.path(id)),
+        ));
+    }
+    run.calls.update(id, |call| {
+        if let Some(effect) = &mut call.effect {
+            effect.status = EffectStatus::InDoubt(doubt);
+        }
+        call.phase = Phase::InDoubt;
+    });
+    Ok(())
+}
+
+pub(crate) fn apply_asked(
+    run: &mut Run,
+    id: CallId,
+    number: u32,
+    next_at: Timestamp,
+) -> Result<(), Corrupt> {
+    let name = "ControlSettled";
+    guard::stored(run, id, name)?;
+    let asked = run.calls.update(id, |call| match call.effect.as_mut() {
+        Some(Effect {
+            status: EffectStatus::InDoubt(doubt),
+            lookups,
+            ..
+        }) => {
+            (doubt.asked, doubt.lookup_at) = (doubt.asked.saturating_add(1), next_at);
+            *lookups = number;
+            true
+        }
+        Some(_) | None => false,
+    });
+    if asked {
+        Ok(())
+    } else {
+        Err(guard::misplaced(run, id, name))
+    }
+}

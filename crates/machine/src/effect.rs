@@ -1,0 +1,321 @@
+//! Effects: their keys, what became of them, and how that is found out.
+//!
+//! ```text
+//! Intended -> Dispatched -> Applied | PartlyApplied | Absent
+//!                        \-> InDoubt -> Applied | PartlyApplied | Absent
+//! Absent -> Dispatched (same key)
+//! ```
+//! There is no other way through; a write never leaves while its effect is in doubt.
+
+use mainstay_graph::{NodeKind, ScopeKind};
+use mainstay_types::{
+    CallId, Code, Corrupt, EffectKey, FailureKind, Millis, Payload, Position, Reason, Refusal,
+    Rung, Scope, Timestamp, limits,
+};
+
+use crate::call::{Call, Doubt, Effect, EffectStatus, Phase};
+use crate::command::{EffectEntry, EntryState};
+use crate::ending::Why;
+use crate::event::Event;
+use crate::run::Run;
+use crate::{ending, guard};
+
+/// The key of the effect this call intends. Made from the run, never from a model's output.
+pub fn key(run: &Run, id: CallId, call: &Call) -> Result<EffectKey, Refusal> {
+    let missing = || guard::not_ready(run, id, call);
+    let head = run.head().ok_or_else(missing)?;
+    let node = run.class().node(call.node);
+    let effect = node.effect().ok_or_else(missing)?;
+    let scope = match effect.scope {
+        ScopeKind::Business => {
+            let made = call.prepared.as_ref().ok_or_else(missing)?;
+            Scope::Business(made.business_id.clone().ok_or_else(missing)?)
+        }
+        ScopeKind::Run => Scope::Run {
+            run: head.run,
+            path: node.name.to_string(),
+        },
+    };
+    let position = call
+        .item
+        .map_or(Position::Slot(1), |item| Position::Item(item.position));
+    Ok(EffectKey {
+        tenant: head.tenant.clone(),
+        effect: effect.name.clone(),
+        scope,
+        position,
+    })
+}
+
+/// The effect is in the world; after the outcome that is an addendum.
+pub(crate) fn applied(run: &Run, id: CallId, result: Payload, reason: Reason) -> Vec<Event> {
+    let mut events = vec![Event::EffectApplied {
+        call: id,
+        result,
+        reason,
+    }];
+    events.extend(addendum(run, id, reason));
+    events
+}
+
+/// The effect is proven not to be in the world; after the outcome that is an addendum.
+pub(crate) fn absent(run: &Run, id: CallId, reason: Reason) -> Vec<Event> {
+    let mut events = vec![Event::EffectAbsent { call: id, reason }];
+    events.extend(addendum(run, id, reason));
+    events
+}
+
+pub(crate) fn addendum(run: &Run, id: CallId, reason: Reason) -> Option<Event> {
+    let ended = run.head().is_some_and(|head| head.lap.outcome.is_some());
+    ended.then_some(Event::AddendumRecorded { call: id, reason })
+}
+
+/// The doubt of a call's effect.
+#[must_use]
+pub fn doubt(call: &Call) -> Option<&Doubt> {
+    match call.effect.as_ref().map(|effect| &effect.status) {
+        Some(EffectStatus::InDoubt(doubt)) => Some(doubt),
+        Some(
+            EffectStatus::Intended
+            | EffectStatus::Dispatched
+            | EffectStatus::Applied(_)
+            | EffectStatus::PartlyApplied
+            | EffectStatus::Absent(_),
+        )
+        | None => None,
+    }
+}
+
+/// Whether a request of the call may leave, as far as its effect goes.
+pub(crate) fn may_be_sent(call: &Call) -> bool {
+    match call.effect.as_ref().map(|effect| &effect.status) {
+        Some(EffectStatus::Intended | EffectStatus::Absent(_)) => true,
+        Some(
+            EffectStatus::Dispatched
+            | EffectStatus::InDoubt(_)
+            | EffectStatus::Applied(_)
+            | EffectStatus::PartlyApplied,
+        )
+        | None => false,
+    }
+}
+
+/// Another run has the key: adopt its result, wait for it, or refuse the mismatch.
+pub(crate) fn key_held(
+    run: &Run,
+    id: CallId,
+    entry: &EffectEntry,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    guard::open(run)?;
+    let call = guard::call(run, id)?;
+    let (&Phase::Ready { not_before }, Some(made)) = (&call.phase, &call.prepared) else {
+        return Err(guard::not_ready(run, id, call));
+    };
+    if key(run, id, call)? != entry.key {
+        return Err(Refusal::new(Code::KeyHeld).about(entry.key.to_string()));
+    }
+    if made.fingerprint != entry.fingerprint {
+        let (kind, reason) = (FailureKind::InvalidInput, Reason::IdempotencyMismatch);
+        return Ok(ending::give_up(run, id, call, Why { kind, reason }));
+    }
+    match &entry.state {
+        EntryState::Applied(result) => Ok(applied(
+            run,
+            id,
+            result.clone(),
+            Reason::AdoptedFromOtherRun,
+        )),
+        EntryState::Open | EntryState::InDoubt | EntryState::PartlyApplied => {
+            if call.key_holder == Some(entry.run) && now < not_before {
+                return Ok(Vec::new());
+            }
+            let until = now + Millis::new(limits::KEY_HELD_RETRY_MS);
+            Ok(vec![Event::KeyAwaited {
+                call: id,
+                holder: entry.run,
+                until,
+            }])
+        }
+        EntryState::NotApplied => Err(guard::not_ready(run, id, call)),
+    }
+}
+
+/// A request of the call leaves.
+pub(crate) fn sent(call: &mut Call, at: Timestamp) {
+    if let Some(effect) = &mut call.effect {
+        effect.status = EffectStatus::Dispatched;
+        effect.first_sent_at.get_or_insert(at);
+    }
+}
+
+pub(crate) fn apply_intended(run: &mut Run, id: CallId, key: &EffectKey) -> Result<(), Corrupt> {
+    let name = "EffectIntended";
+    let call = guard::stored(run, id, name)?;
+    let Phase::Ready { .. } = call.phase else {
+        return Err(guard::misplaced(run, id, name));
+    };
+    if call.effect.is_some() || !run.writes(call) {
+        return Err(guard::misplaced(run, id, name));
+    }
+    run.calls
+        .update(id, |call| call.effect = Some(intended(key.clone())));
+    Ok(())
+}
+
+const fn intended(key: EffectKey) -> Effect {
+    Effect {
+        key,
+        status: EffectStatus::Intended,
+        first_sent_at: None,
+        lookups: 0,
+    }
+}
+
+pub(crate) fn apply_applied(
+    run: &mut Run,
+    id: CallId,
+    result: &Payload,
+    reason: Reason,
+) -> Result<(), Corrupt> {
+    let name = "EffectApplied";
+    let call = guard::stored(run, id, name)?;
+    let rung = call.attempts.last().map_or(Rung(0), |attempt| attempt.rung);
+    let adopted = match (&call.effect, reason) {
+        (None, Reason::AdoptedFromOtherRun) => {
+            Some(key(run, id, call).map_err(|refusal| Corrupt::new(name, refusal.to_string()))?)
+        }
+        (None, _) => return Err(guard::misplaced(run, id, name)),
+        (Some(_), _) => None,
+    };
+    let was_failed = match call.phase {
+        Phase::Ready { .. } | Phase::InDoubt => false,
+        Phase::Failed { .. } => true,
+        Phase::Waiting
+        | Phase::Preparing
+        | Phase::InFlight(_)
+        | Phase::Items
+        | Phase::Settled { .. }
+        | Phase::Omitted { .. }
+        | Phase::Skipped => return Err(guard::misplaced(run, id, name)),
+    };
+    let value = Phase::Settled {
+        result: result.clone(),
+        rung,
+    };
+    run.calls.update(id, |call| {
+        let effect = call.effect.get_or_insert_with(|| {
+            intended(adopted.expect("an effect that is not there is adopted"))
+        });
+        effect.status = EffectStatus::Applied(reason);
+        effect.lookups = effect.lookups.saturating_add(u32::from(is_finding(reason)));
+        if was_failed {
+            // What needed it has been told that it failed; only the truth about it changes.
+            call.phase = value.clone();
+        }
+    });
+    if was_failed {
+        Ok(())
+    } else {
+        ending::apply_value(run, id, value, name)
+    }
+}
+
+/// Whether a request of the effect is out, or nobody knows what became of it.
+const fn is_out(effect: &Effect) -> bool {
+    match effect.status {
+        EffectStatus::Dispatched | EffectStatus::InDoubt(_) => true,
+        EffectStatus::Intended
+        | EffectStatus::Applied(_)
+        | EffectStatus::PartlyApplied
+        | EffectStatus::Absent(_) => false,
+    }
+}
+
+/// Whether a look-up told it.
+const fn is_finding(reason: Reason) -> bool {
+    matches!(reason, Reason::FoundApplied | Reason::AbsentAfterHorizon)
+}
+
+/// The doubt is over, or there was none; `found` look-ups told it.
+fn settle_status(run: &mut Run, id: CallId, status: EffectStatus, found: u32) {
+    run.calls.update(id, |call| {
+        if let Some(effect) = &mut call.effect {
+            effect.status = status;
+            effect.lookups = effect.lookups.saturating_add(found);
+        }
+        call.phase = Phase::Ready {
+            not_before: Timestamp::from_millis(i64::MIN),
+        };
+    });
+}
+
+pub(crate) fn apply_absent(run: &mut Run, id: CallId, reason: Reason) -> Result<(), Corrupt> {
+    let call = guard::stored(run, id, "EffectAbsent")?;
+    match (&call.phase, &call.effect) {
+        (Phase::Ready { .. } | Phase::InDoubt, Some(effect)) if is_out(effect) => {
+            let found = u32::from(is_finding(reason));
+            settle_status(run, id, EffectStatus::Absent(reason), found);
+            Ok(())
+        }
+        (_, Some(_) | None) => Err(guard::misplaced(run, id, "EffectAbsent")),
+    }
+}
+
+pub(crate) fn apply_partly(run: &mut Run, id: CallId) -> Result<(), Corrupt> {
+    let call = guard::stored(run, id, "EffectPartlyApplied")?;
+    if call.phase != Phase::InDoubt {
+        return Err(guard::misplaced(run, id, "EffectPartlyApplied"));
+    }
+    settle_status(run, id, EffectStatus::PartlyApplied, 1);
+    Ok(())
+}
+
+pub(crate) fn apply_awaited(
+    run: &mut Run,
+    id: CallId,
+    holder: mainstay_types::RunId,
+    until: Timestamp,
+) -> Result<(), Corrupt> {
+    let call = guard::stored(run, id, "KeyAwaited")?;
+    let Phase::Ready { .. } = call.phase else {
+        return Err(guard::misplaced(run, id, "KeyAwaited"));
+    };
+    run.calls.update(id, |call| {
+        call.key_holder = Some(holder);
+        call.phase = Phase::Ready { not_before: until };
+    });
+    Ok(())
+}
+
+/// The entry under which the ledger keeps a call's effect for all runs; `None` for effects no
+/// other run can want, and for results that were adopted from another run's entry.
+#[must_use]
+pub fn entry(run: &Run, id: CallId, at: Timestamp) -> Option<EffectEntry> {
+    let call = run.calls.get(id)?;
+    let effect = call
+        .effect
+        .as_ref()
+        .filter(|effect| effect.key.is_shared())?;
+    let state = match &effect.status {
+        EffectStatus::Intended | EffectStatus::Dispatched => EntryState::Open,
+        EffectStatus::InDoubt(_) => EntryState::InDoubt,
+        EffectStatus::Applied(Reason::AdoptedFromOtherRun) => return None,
+        EffectStatus::Applied(_) => EntryState::Applied(call.value()?.clone()),
+        EffectStatus::PartlyApplied => EntryState::PartlyApplied,
+        EffectStatus::Absent(_) => EntryState::NotApplied,
+    };
+    debug_assert!(match run.class().node(call.node).kind {
+        NodeKind::Write { .. } | NodeKind::Each { .. } => true,
+        NodeKind::Read { .. } | NodeKind::Local | NodeKind::When => false,
+    });
+    let fingerprint = call.prepared.as_ref()?.fingerprint;
+    Some(EffectEntry {
+        key: effect.key.clone(),
+        run: run.head()?.run,
+        call: id,
+        fingerprint,
+        state,
+        at,
+    })
+}

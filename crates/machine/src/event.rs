@@ -1,0 +1,393 @@
+//! What has happened to a run: the only thing that changes its state.
+//!
+//! An event carries every number its decision used, so that replay needs no clock, no draw and no
+//! user code. Each kind's stored form is frozen by `ledger::codec`.
+
+use mainstay_graph::{Budget, OnFailure};
+use mainstay_types::{
+    AttemptNo, CallId, ClassName, ClassVersion, CostUnits, Digest, EffectKey, Epoch, Failure,
+    FailureKind, LapNo, Millis, Payload, Reason, RunId, Rung, StartKey, Tenant, Timestamp, Tokens,
+    WorkerId,
+};
+
+/// One fact about a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The run exists, with its first lap.
+    RunStarted(Box<RunStarted>),
+    /// A worker incarnation took the run over; later appends carry the new epoch.
+    LeaseTaken(LeaseTaken),
+    /// A call's request bytes are fixed; every attempt and look-up uses them.
+    CallPrepared {
+        /// Which call.
+        call: CallId,
+        /// The request and what names it.
+        prepared: Prepared,
+    },
+    /// An each's items are fixed, before the first write. Makes one call per item.
+    ListRecorded {
+        /// The each.
+        call: CallId,
+        /// The items' requests, in order.
+        items: Vec<Prepared>,
+    },
+    /// A request may leave, within the send window.
+    AttemptStarted(AttemptStarted),
+    /// An attempt is over; what was reserved for it is settled.
+    AttemptSettled {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// How it ended.
+        end: AttemptEnd,
+        /// What it cost.
+        cost: CostUnits,
+        /// Retries its client library made inside it.
+        client_retries: u32,
+    },
+    /// The process that made the attempt is gone; it is settled at its estimate, assumed.
+    AttemptInterrupted {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// The assumed cost.
+        cost: CostUnits,
+    },
+    /// A read, local, when or each has its value.
+    CallSettled {
+        /// Which call.
+        call: CallId,
+        /// Who answered; 0 unless a fallback did.
+        rung: Rung,
+        /// The value.
+        result: Payload,
+    },
+    /// The call will try again, perhaps on another rung.
+    CallRescheduled {
+        /// Which call.
+        call: CallId,
+        /// On which rung.
+        rung: Rung,
+        /// Not before this moment.
+        not_before: Timestamp,
+        /// Why.
+        reason: Reason,
+    },
+    /// The call is left out, and its notice says so.
+    CallOmitted {
+        /// Which call.
+        call: CallId,
+        /// Why.
+        reason: Reason,
+    },
+    /// The call's predicate said no.
+    CallSkipped {
+        /// Which call.
+        call: CallId,
+    },
+    /// The call cannot have a value any more in this lap.
+    CallFailed {
+        /// Which call.
+        call: CallId,
+        /// The kind of its last failure.
+        kind: FailureKind,
+        /// Why nothing more is tried.
+        reason: Reason,
+    },
+    /// An effect is about to be sent for the first time.
+    EffectIntended {
+        /// The call that writes.
+        call: CallId,
+        /// The effect's key.
+        key: EffectKey,
+    },
+    /// The effect is in the world; its call has its value.
+    EffectApplied {
+        /// The call that writes.
+        call: CallId,
+        /// What the receiver answered.
+        result: Payload,
+        /// How it became known.
+        reason: Reason,
+    },
+    /// Nobody knows whether the effect is in the world.
+    EffectInDoubt {
+        /// The call that writes.
+        call: CallId,
+        /// Why.
+        reason: Reason,
+        /// When the receiver is asked first.
+        lookup_at: Timestamp,
+        /// From when "not found" is believed.
+        absent_after: Timestamp,
+    },
+    /// The effect is proven not to be in the world.
+    EffectAbsent {
+        /// The call that writes.
+        call: CallId,
+        /// What proves it.
+        reason: Reason,
+    },
+    /// The receiver did a part of it; a person has to look.
+    EffectPartlyApplied {
+        /// The call that writes.
+        call: CallId,
+    },
+    /// A look-up changed when the next one is due.
+    ControlSettled {
+        /// The call that writes.
+        call: CallId,
+        /// The how-manieth look-up of this effect, from 1.
+        number: u32,
+        /// What the receiver said.
+        reason: Reason,
+        /// When the next look-up is due.
+        next_at: Timestamp,
+    },
+    /// Another run holds the effect's key; ask again later.
+    KeyAwaited {
+        /// The call that wants it.
+        call: CallId,
+        /// Who holds it.
+        holder: RunId,
+        /// When to ask again.
+        until: Timestamp,
+    },
+    /// A report came for an attempt that was over: its cost is known now. What else it changes
+    /// follows as its own event.
+    LateResult {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// What it cost.
+        cost: CostUnits,
+    },
+    /// Someone asked to stop.
+    CancelRequested {
+        /// Who.
+        by: String,
+        /// Why.
+        why: String,
+    },
+    /// The lap cannot be completed any more; no write starts from here on.
+    HardPathLost {
+        /// The call that is missing.
+        call: CallId,
+    },
+    /// The caller was told "later".
+    AnsweredLater {
+        /// The calls whose effects are in doubt.
+        doubts: Vec<CallId>,
+        /// When more will be known.
+        expected_by: Timestamp,
+    },
+    /// The lap has its outcome.
+    LapEnded {
+        /// How it ended.
+        outcome: OutcomeKind,
+        /// Why.
+        reason: Reason,
+        /// The class's result, when it could be put together.
+        result: Option<Payload>,
+        /// When.
+        at: Timestamp,
+    },
+    /// Something about the lap was learned after its outcome.
+    AddendumRecorded {
+        /// About which call.
+        call: CallId,
+        /// What became known.
+        reason: Reason,
+    },
+    /// The run owes nothing any more.
+    RunClosed,
+    /// The run is not driven any more until a person looks.
+    RunQuarantined {
+        /// What happened.
+        message: String,
+    },
+}
+
+impl Event {
+    /// The kind's stable name, as in the timeline.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::RunStarted(_) => "RunStarted",
+            Self::LeaseTaken(_) => "LeaseTaken",
+            Self::CallPrepared { .. } => "CallPrepared",
+            Self::ListRecorded { .. } => "ListRecorded",
+            Self::AttemptStarted(_) => "AttemptStarted",
+            Self::AttemptSettled { .. } => "AttemptSettled",
+            Self::AttemptInterrupted { .. } => "AttemptInterrupted",
+            Self::CallSettled { .. } => "CallSettled",
+            Self::CallRescheduled { .. } => "CallRescheduled",
+            Self::CallOmitted { .. } => "CallOmitted",
+            Self::CallSkipped { .. } => "CallSkipped",
+            Self::CallFailed { .. } => "CallFailed",
+            Self::EffectIntended { .. } => "EffectIntended",
+            Self::EffectApplied { .. } => "EffectApplied",
+            Self::EffectInDoubt { .. } => "EffectInDoubt",
+            Self::EffectAbsent { .. } => "EffectAbsent",
+            Self::EffectPartlyApplied { .. } => "EffectPartlyApplied",
+            Self::ControlSettled { .. } => "ControlSettled",
+            Self::KeyAwaited { .. } => "KeyAwaited",
+            Self::LateResult { .. } => "LateResult",
+            Self::CancelRequested { .. } => "CancelRequested",
+            Self::HardPathLost { .. } => "HardPathLost",
+            Self::AnsweredLater { .. } => "AnsweredLater",
+            Self::LapEnded { .. } => "LapEnded",
+            Self::AddendumRecorded { .. } => "AddendumRecorded",
+            Self::RunClosed => "RunClosed",
+            Self::RunQuarantined { .. } => "RunQuarantined",
+        }
+    }
+}
+
+/// The first event of every run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunStarted {
+    /// The run.
+    pub run: RunId,
+    /// Its class, with the fingerprint of the class's data.
+    pub class: ClassRef,
+    /// Whose run.
+    pub tenant: Tenant,
+    /// The caller's key, when it gave one.
+    pub start_key: Option<StartKey>,
+    /// What the run was given.
+    pub input: Payload,
+    /// When it began.
+    pub at: Timestamp,
+    /// The lap, 1.
+    pub lap: LapNo,
+    /// Until when.
+    pub times: LapTimes,
+    /// What it may spend.
+    pub budget: Budget,
+    /// What a lost hard call does.
+    pub on_failure: OnFailure,
+    /// Who drives it, in epoch 1.
+    pub worker: WorkerId,
+    /// The caller's W3C `traceparent`, when it gave one.
+    pub traceparent: Option<String>,
+}
+
+/// A class by name, version and content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassRef {
+    /// The name.
+    pub name: ClassName,
+    /// The version.
+    pub version: ClassVersion,
+    /// The digest of the class's stored form.
+    pub fingerprint: Digest,
+}
+
+/// A lap's times as moments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LapTimes {
+    /// When the caller stops waiting.
+    pub answer_by: Timestamp,
+    /// Until when attempts may run.
+    pub work_by: Timestamp,
+    /// When the run is void as business.
+    pub expires_at: Option<Timestamp>,
+    /// Until when an effect in doubt keeps the outcome open.
+    pub doubt_until: Timestamp,
+}
+
+/// A change of owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseTaken {
+    /// The new epoch, one above the last.
+    pub epoch: Epoch,
+    /// The new owner.
+    pub worker: WorkerId,
+    /// When.
+    pub at: Timestamp,
+    /// Time since the run's last durable event.
+    pub downtime: Millis,
+    /// By how much the times move.
+    pub extended: Millis,
+}
+
+/// A request whose bytes are fixed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// The request.
+    pub request: Payload,
+    /// The digest of its significant fields.
+    pub fingerprint: Digest,
+    /// The business id, for effects scoped by one.
+    pub business_id: Option<mainstay_types::BusinessId>,
+}
+
+/// An attempt that may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttemptStarted {
+    /// Which call.
+    pub call: CallId,
+    /// The how-manieth attempt of the call.
+    pub attempt: AttemptNo,
+    /// To which provider.
+    pub rung: Rung,
+    /// When it was authorised.
+    pub at: Timestamp,
+    /// How long it may take.
+    pub timeout: Millis,
+    /// What is reserved for it.
+    pub cost: CostUnits,
+    /// Retry tokens it uses: 0 or 1.
+    pub retry_tokens: Tokens,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// The provider answered with a value.
+    Answered,
+    /// It failed.
+    Failed(Failure),
+}
+
+/// How a lap ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutcomeKind {
+    /// Everything is there.
+    Completed,
+    /// The result is there; its notices say what it lacks.
+    Degraded,
+    /// A person goes on, with a package of what is there.
+    HandedOff,
+    /// It failed.
+    Failed,
+    /// It was canceled; effects that were applied stay applied.
+    Canceled,
+}
+
+impl OutcomeKind {
+    /// Every outcome.
+    pub const ALL: [Self; 5] = [
+        Self::Completed,
+        Self::Degraded,
+        Self::HandedOff,
+        Self::Failed,
+        Self::Canceled,
+    ];
+
+    /// The stable text, for example `handed_off`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Degraded => "degraded",
+            Self::HandedOff => "handed_off",
+            Self::Failed => "failed",
+            Self::Canceled => "canceled",
+        }
+    }
+}

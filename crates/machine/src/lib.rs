@@ -1,0 +1,47 @@
+//! The pure core of a Root Run: what may start, what follows from a command, what is to be done.
+//!
+//! Four functions behind one port, [`Core`]. No async, clock, randomness, I/O, serialization,
+//! float or hash order may appear here: a run's log and this code give its state, always.
+
+#![deny(clippy::float_arithmetic)]
+
+pub mod action;
+pub mod command;
+pub mod core;
+pub mod event;
+
+mod advance;
+mod attempt;
+pub mod budget;
+pub mod call;
+pub mod calls;
+mod doubt;
+pub mod effect;
+mod ending;
+mod guard;
+mod lap;
+mod lease;
+mod needs;
+pub mod next;
+mod pending;
+mod prepare;
+pub mod run;
+mod rung;
+mod settle;
+pub mod start;
+pub mod view;
+mod yields;
+
+pub use crate::core::{Core, Machine, apply, decide, may_start, pending};
+pub use action::Action;
+pub use budget::BudgetState;
+pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase};
+pub use command::{
+    Command, EffectEntry, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd,
+};
+pub use event::{
+    AttemptEnd, AttemptStarted, ClassRef, Event, LapTimes, LeaseTaken, OutcomeKind, Prepared,
+    RunStarted,
+};
+pub use run::{Head, Lap, LapOutcome, Run};
+pub use view::{RunState, Summary};

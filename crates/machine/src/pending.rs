@@ -1,0 +1,89 @@
+//! What has to be done outside for a run now, and when to look again.
+//!
+//! A function of the state and the time, so that a restarted process finds the same list.
+
+use mainstay_types::Timestamp;
+
+use crate::action::Action;
+use crate::call::Phase;
+use crate::needs::{self, Needs};
+use crate::run::{Head, Run};
+use crate::{advance, attempt, doubt, effect, lap};
+
+pub(crate) fn pending(run: &Run, now: Timestamp) -> Vec<Action> {
+    let Some(head) = run
+        .head()
+        .filter(|head| head.quarantined.is_none() && !head.closed)
+    else {
+        return Vec::new();
+    };
+    let mut actions = Vec::new();
+    if !advance::due(run, now).is_empty() {
+        actions.push(Action::Advance);
+    }
+    if head.lap.outcome.is_none() && head.cancel.is_none() {
+        new_work(run, head, now, &mut actions);
+    }
+    for (id, call) in run.calls.in_flight() {
+        if let Some(out) = call.in_flight().filter(|out| out.epoch == head.epoch) {
+            actions.push(Action::Attempt {
+                call: id,
+                attempt: out.no,
+            });
+        }
+    }
+    for (id, call) in run.calls.in_doubt() {
+        let open = effect::doubt(call);
+        if let Some(open) =
+            open.filter(|open| doubt::is_askable(run, call, open.lookup_at.max(now)))
+        {
+            let (number, at) = (doubt::next_number(call), open.lookup_at);
+            actions.push(Action::LookUp {
+                call: id,
+                number,
+                at,
+            });
+        }
+    }
+    if let Some(at) = wake_at(run, head, now) {
+        actions.push(Action::WakeAt(at));
+    }
+    actions
+}
+
+fn new_work(run: &Run, head: &Head, now: Timestamp, actions: &mut Vec<Action>) {
+    for (id, call) in run.calls.preparing() {
+        if !lap::is_stopped(run, head, call) && needs::of(run, call) == Needs::Met {
+            actions.push(Action::Prepare { call: id });
+        }
+    }
+    for (id, call) in run.calls.ready() {
+        if attempt::plan(run, id, now).is_ok() {
+            actions.push(Action::Start {
+                call: id,
+                rung: call.rung,
+            });
+        }
+    }
+    if lap::can_assemble(run) {
+        actions.push(Action::Assemble);
+    }
+}
+
+/// The next moment after `now` at which time alone changes what is due.
+fn wake_at(run: &Run, head: &Head, now: Timestamp) -> Option<Timestamp> {
+    if head.lap.outcome.is_some() {
+        return None;
+    }
+    let times = &head.lap.times;
+    let mut moments = vec![times.work_by, times.answer_by, times.doubt_until];
+    moments.extend(times.expires_at);
+    for (_, call) in run.calls.ready() {
+        if let Phase::Ready { not_before } = call.phase {
+            moments.push(not_before);
+        }
+        let latest = attempt::latest_start(run, head, call);
+        moments.extend(latest.map(|at| at + mainstay_types::Millis::new(1)));
+    }
+    moments.into_iter().filter(|&at| now < at).min()
+}

@@ -1,0 +1,253 @@
+//! The state of one Root Run: its head, its lap, its calls.
+//!
+//! Only `apply` changes it. It holds its class's data, so a run whose code is missing can still
+//! be read, canceled and shown.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use mainstay_graph::{NodeKind, OnFailure, TaskClass, path};
+use mainstay_types::{
+    CallId, Epoch, LapNo, Millis, NodeId, Payload, Reason, RunId, Seq, StartKey, Tenant, Timestamp,
+    WorkerId,
+};
+
+use crate::budget::BudgetState;
+use crate::call::Call;
+use crate::calls::Calls;
+use crate::event::{ClassRef, LapTimes, OutcomeKind};
+
+/// A Root Run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    class: Arc<TaskClass>,
+    plan: Arc<Plan>,
+    pub(crate) head: Option<Head>,
+    pub(crate) calls: Calls,
+    pub(crate) seq: Seq,
+    undo: Option<Box<(Option<Head>, Seq)>>,
+}
+
+/// Everything of a run that is not a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The run.
+    pub run: RunId,
+    /// Its class.
+    pub class: ClassRef,
+    /// Whose run.
+    pub tenant: Tenant,
+    /// The caller's key.
+    pub start_key: Option<StartKey>,
+    /// What it was given.
+    pub input: Payload,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// The caller's trace context.
+    pub traceparent: Option<String>,
+    /// The epoch of its owner.
+    pub epoch: Epoch,
+    /// Its owner.
+    pub worker: WorkerId,
+    /// The newest lap.
+    pub lap: Lap,
+    /// Who asked to stop, and why.
+    pub cancel: Option<(String, String)>,
+    /// Whether it owes nothing.
+    pub closed: bool,
+    /// Why it is not driven.
+    pub quarantined: Option<String>,
+    /// What was learned after the outcome.
+    pub addenda: Vec<(CallId, Reason)>,
+}
+
+/// One stretch of a run under one set of times and one budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lap {
+    /// Its number, from 1.
+    pub no: LapNo,
+    /// Until when.
+    pub times: LapTimes,
+    /// By how much downtime has moved the times.
+    pub extended: Millis,
+    /// What it may spend and has spent.
+    pub budget: BudgetState,
+    /// What a lost hard call does.
+    pub on_failure: OnFailure,
+    /// The hard call whose value cannot be had.
+    pub lost: Option<CallId>,
+    /// What the caller was told when it was "later".
+    pub later: Option<Later>,
+    /// How it ended.
+    pub outcome: Option<LapOutcome>,
+}
+
+/// The answer "later".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Later {
+    /// The calls whose effects were in doubt.
+    pub doubts: Vec<CallId>,
+    /// When more will be known.
+    pub expected_by: Timestamp,
+}
+
+/// How a lap ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LapOutcome {
+    /// The kind.
+    pub kind: OutcomeKind,
+    /// Why.
+    pub reason: Reason,
+    /// The class's result.
+    pub result: Option<Payload>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl LapOutcome {
+    pub(crate) fn of(
+        kind: OutcomeKind,
+        reason: Reason,
+        result: Option<&Payload>,
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            kind,
+            reason,
+            result: result.cloned(),
+            at,
+        }
+    }
+}
+
+/// What follows from the class alone.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    dependents: Vec<Vec<NodeId>>,
+    downstream: Vec<Millis>,
+    hard: BTreeSet<NodeId>,
+}
+
+impl Run {
+    /// A run of `class` that does not exist yet; its first event is `RunStarted`.
+    #[must_use]
+    pub fn unborn(class: Arc<TaskClass>) -> Self {
+        let ids: Vec<NodeId> = class.ids().map(|(id, _)| id).collect();
+        let plan = Plan {
+            dependents: ids
+                .iter()
+                .map(|&id| class.dependents(id).collect())
+                .collect(),
+            downstream: path::downstream_reserves(&class),
+            hard: path::hard_path(&class),
+        };
+        let plan = Arc::new(plan);
+        Self {
+            class,
+            plan,
+            head: None,
+            calls: Calls::default(),
+            seq: Seq(0),
+            undo: None,
+        }
+    }
+
+    /// The class's data.
+    #[must_use]
+    pub const fn class(&self) -> &Arc<TaskClass> {
+        &self.class
+    }
+
+    /// The head; `None` before `RunStarted`.
+    #[must_use]
+    pub const fn head(&self) -> Option<&Head> {
+        self.head.as_ref()
+    }
+
+    /// The calls.
+    #[must_use]
+    pub const fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// How many events made this state.
+    #[must_use]
+    pub const fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    /// The path of a call: its node's name, and for items the position, `ticket_write[3]`.
+    #[must_use]
+    pub fn path(&self, id: CallId) -> String {
+        match self.calls.get(id) {
+            None => format!("call {id}"),
+            Some(call) => match call.item {
+                None => self.class.node(call.node).name.to_string(),
+                Some(item) => format!("{}[{}]", self.class.node(call.node).name, item.position),
+            },
+        }
+    }
+
+    /// The values of `nodes`, in order; `None` where a call has none.
+    #[must_use]
+    pub fn values(&self, nodes: &[NodeId]) -> Vec<Option<Payload>> {
+        nodes
+            .iter()
+            .map(|&node| self.node_call(node).and_then(Call::value).cloned())
+            .collect()
+    }
+
+    /// The call of a node.
+    #[must_use]
+    pub fn node_call(&self, node: NodeId) -> Option<&Call> {
+        self.calls.get(node_call_id(node))
+    }
+
+    /// Nodes that need `node`.
+    pub(crate) fn dependents(&self, node: NodeId) -> &[NodeId] {
+        &self.plan.dependents[usize::from(node.get())]
+    }
+
+    /// Time to keep after an attempt of `node`.
+    pub(crate) fn downstream(&self, node: NodeId) -> Millis {
+        self.plan.downstream[usize::from(node.get())]
+    }
+
+    /// Whether the lap needs `node` to be completed.
+    pub(crate) fn is_on_hard_path(&self, node: NodeId) -> bool {
+        self.plan.hard.contains(&node)
+    }
+
+    /// Whether `call` writes.
+    pub(crate) fn writes(&self, call: &Call) -> bool {
+        match self.class.node(call.node).kind {
+            NodeKind::Write { .. } | NodeKind::Each { .. } => true,
+            NodeKind::Read { .. } | NodeKind::Local | NodeKind::When => false,
+        }
+    }
+
+    /// Begins a turn on scratch: what follows can be undone as a whole.
+    pub fn begin(&mut self) {
+        self.undo = Some(Box::new((self.head.clone(), self.seq)));
+        self.calls.begin();
+    }
+
+    /// Ends the turn: what was applied since `begin` stays.
+    pub fn keep(&mut self) {
+        self.undo = None;
+        self.calls.keep();
+    }
+
+    /// Ends the turn: the state is as it was at `begin`.
+    pub fn undo(&mut self) {
+        if let Some(before) = self.undo.take() {
+            (self.head, self.seq) = *before;
+        }
+        self.calls.undo();
+    }
+}
+
+/// A node's own call has the node's number.
+pub(crate) fn node_call_id(node: NodeId) -> CallId {
+    CallId(u32::from(node.get()))
+}

@@ -1,0 +1,185 @@
+//! The end of an attempt: its cost, its value or failure, and what follows.
+//!
+//! Evidence is never refused for its age: an answer that ends a doubt ends it, one that comes too
+//! late is recorded as late, and a second report of the same attempt changes nothing.
+
+use mainstay_types::{
+    AttemptNo, CallId, Code, CostUnits, Failure, FailureKind, Payload, Reason, Refusal, Sent,
+    Timestamp,
+};
+
+use crate::attempt::Used;
+use crate::call::{Attempt, AttemptState, Phase};
+use crate::command::{Settle, SettleEnd};
+use crate::event::{AttemptEnd, Event};
+use crate::guard::{self, Site};
+use crate::run::Run;
+use crate::{effect, next};
+
+pub(crate) fn settle(run: &Run, report: &Settle, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+    let site = guard::site(run, report.call, now)?;
+    let attempt = site
+        .call
+        .attempt(report.attempt)
+        .ok_or_else(|| unknown(run, report))?;
+    if site.call.phase == Phase::InFlight(report.attempt) {
+        return Ok(in_time(site, attempt, report));
+    }
+    late(site, attempt, report)
+}
+
+fn unknown(run: &Run, report: &Settle) -> Refusal {
+    Refusal::new(Code::AttemptUnknown)
+        .with("attempt", report.attempt.get())
+        .about(run.path(report.call))
+}
+
+fn in_time(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Vec<Event> {
+    let request = (report.call, report.attempt);
+    match &report.end {
+        SettleEnd::Answered {
+            result,
+            cost,
+            client_retries,
+        } => {
+            let cost = cost.unwrap_or(attempt.reserved);
+            let used = Used {
+                cost,
+                client_retries: *client_retries,
+            };
+            let mut events = vec![settled(request, AttemptEnd::Answered, used)];
+            events.extend(value(site, attempt, result));
+            events
+        }
+        SettleEnd::Failed(failure) => {
+            let cost = failed_cost(attempt, failure);
+            let used = Used {
+                cost,
+                client_retries: failure.client_retries,
+            };
+            let mut events = vec![settled(request, AttemptEnd::Failed(failure.clone()), used)];
+            let next = next::after_failure(site, failure, report.evidence);
+            let doubt = next
+                .iter()
+                .any(|event| matches!(event, Event::EffectInDoubt { .. }));
+            if site.writes() && !doubt {
+                events.extend(effect::absent(site.run, site.id, not_applied(failure)));
+            }
+            events.extend(next);
+            events
+        }
+    }
+}
+
+fn settled((call, attempt): (CallId, AttemptNo), end: AttemptEnd, used: Used) -> Event {
+    let Used {
+        cost,
+        client_retries,
+    } = used;
+    Event::AttemptSettled {
+        call,
+        attempt,
+        end,
+        cost,
+        client_retries,
+    }
+}
+
+/// The call has its value.
+fn value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event> {
+    if site.writes() {
+        return effect::applied(site.run, site.id, result.clone(), Reason::Answered);
+    }
+    vec![Event::CallSettled {
+        call: site.id,
+        rung: attempt.rung,
+        result: result.clone(),
+    }]
+}
+
+/// A report about an attempt that is not out any more: evidence, once.
+fn late(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Result<Vec<Event>, Refusal> {
+    let (unanswered, assumed) = match attempt.state {
+        AttemptState::Failed { .. } => (true, false),
+        AttemptState::Interrupted { .. } => (true, true),
+        AttemptState::InFlight | AttemptState::Answered { .. } | AttemptState::Late { .. } => {
+            (false, false)
+        }
+    };
+    let (cost, then) = match &report.end {
+        SettleEnd::Answered { result, cost, .. } if unanswered => (
+            cost.unwrap_or(attempt.reserved),
+            late_value(site, attempt, result),
+        ),
+        SettleEnd::Failed(failure) if assumed => (
+            failed_cost(attempt, failure),
+            late_failure(site, report, failure),
+        ),
+        SettleEnd::Answered { .. } | SettleEnd::Failed(_) => {
+            return Err(unknown(site.run, report));
+        }
+    };
+    let mut events = vec![Event::LateResult {
+        call: report.call,
+        attempt: attempt.no,
+        cost,
+    }];
+    events.extend(then);
+    Ok(events)
+}
+
+/// What a late value still changes. A write that is in the world is in the world, whatever was
+/// believed before; a read may still use the value. A newer attempt is not waited for any more.
+fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event> {
+    let (wanted, newer) = match &site.call.phase {
+        Phase::Settled { .. } | Phase::Omitted { .. } | Phase::Skipped => (false, None),
+        Phase::Failed { .. } | Phase::InDoubt => (site.writes(), None),
+        Phase::InFlight(newer) => (true, site.call.attempt(*newer)),
+        Phase::Ready { .. } => (site.writes() || guard::open(site.run).is_ok(), None),
+        Phase::Waiting | Phase::Preparing | Phase::Items => (false, None),
+    };
+    if !wanted {
+        return Vec::new();
+    }
+    let dropped = newer.map(|newer| {
+        let failure = Failure::new(FailureKind::Canceled, Sent::MaybeSent);
+        let used = Used {
+            cost: newer.reserved,
+            client_retries: 0,
+        };
+        settled((site.id, newer.no), AttemptEnd::Failed(failure), used)
+    });
+    dropped
+        .into_iter()
+        .chain(value(site, attempt, result))
+        .collect()
+}
+
+/// What a late failure still changes: one that is sure ends the doubt about its own attempt.
+fn late_failure(site: Site<'_>, report: &Settle, failure: &Failure) -> Vec<Event> {
+    let newest = site.call.attempts.last().map(|last| last.no);
+    let is_sure = next::table(failure.kind, failure.sent, true) != next::Move::Reconcile;
+    if site.call.phase != Phase::InDoubt || newest != Some(report.attempt) || !is_sure {
+        return Vec::new();
+    }
+    let mut events = effect::absent(site.run, site.id, not_applied(failure));
+    events.extend(next::after_failure(site, failure, report.evidence));
+    events
+}
+
+/// What proves that a failed write changed nothing.
+const fn not_applied(failure: &Failure) -> Reason {
+    match failure.sent {
+        Sent::NotSent => Reason::SendWindowPassed,
+        Sent::MaybeSent | Sent::Answered => Reason::RefusedByReceiver,
+    }
+}
+
+/// What a failed attempt cost: as its provider said, else nothing when it never left, else the
+/// estimate.
+fn failed_cost(attempt: &Attempt, failure: &Failure) -> CostUnits {
+    failure.cost.unwrap_or(match failure.sent {
+        Sent::NotSent => CostUnits::ZERO,
+        Sent::MaybeSent | Sent::Answered => attempt.reserved,
+    })
+}

@@ -1,0 +1,88 @@
+//! How a run begins to exist.
+//!
+//! The first event carries all that was volatile at the start; everything later is relative to it.
+
+use mainstay_types::{Code, Corrupt, NodeId, Refusal, Timestamp};
+
+use crate::budget::BudgetState;
+use crate::call::{Call, Phase};
+use crate::event::{Event, LapTimes, RunStarted};
+use crate::run::{Head, Lap, Run};
+
+/// The moments of a lap of `class` that begins at `at`.
+#[must_use]
+pub fn lap_times(class: &mainstay_graph::TaskClass, at: Timestamp) -> LapTimes {
+    let times = &class.times;
+    let answer_by = at + times.answer_by;
+    let work_by = match times.work_by {
+        Some(work_by) => at + work_by,
+        None => answer_by.minus(class.reserve.deliver),
+    };
+    let expires_at = times.expires_at.map(|after| at + after);
+    let doubt_until = answer_by + times.doubt_wait;
+    let doubt_until = expires_at.map_or(doubt_until, |expires| doubt_until.min(expires));
+    LapTimes {
+        answer_by,
+        work_by,
+        expires_at,
+        doubt_until,
+    }
+}
+
+pub(crate) fn decide(run: &Run, started: &RunStarted) -> Result<Vec<Event>, Refusal> {
+    if run.head.is_some() {
+        return Err(Refusal::new(Code::CallNotReady).about("the run has started already"));
+    }
+    Ok(vec![Event::RunStarted(Box::new(started.clone()))])
+}
+
+pub(crate) fn apply(run: &mut Run, event: &RunStarted) -> Result<(), Corrupt> {
+    if run.head.is_some() {
+        return Err(Corrupt::new("RunStarted", "the run has started already"));
+    }
+    let class = run.class().clone();
+    if event.class.name != class.name || event.class.version != class.version {
+        return Err(Corrupt::new("RunStarted", "it names another class"));
+    }
+    run.head = Some(head_of(event));
+    for (id, node) in class.ids() {
+        let needs = node.needs().count();
+        let needs = u32::try_from(needs).unwrap_or(u32::MAX);
+        let phase = if needs == 0 {
+            Phase::Preparing
+        } else {
+            Phase::Waiting
+        };
+        let call = run.calls.push(Call::new(id, None, needs, phase));
+        debug_assert_eq!(call, crate::run::node_call_id(NodeId(id.get())));
+    }
+    Ok(())
+}
+
+fn head_of(event: &RunStarted) -> Head {
+    Head {
+        run: event.run,
+        class: event.class.clone(),
+        tenant: event.tenant.clone(),
+        start_key: event.start_key.clone(),
+        input: event.input.clone(),
+        started_at: event.at,
+        traceparent: event.traceparent.clone(),
+        epoch: mainstay_types::Epoch(1),
+        worker: event.worker,
+        lap: Lap {
+            no: event.lap,
+            times: event.times,
+            extended: mainstay_types::Millis::ZERO,
+            budget: BudgetState::new(event.budget),
+            on_failure: event.on_failure,
+            lost: None,
+            later: None,
+            outcome: None,
+        },
+        cancel: None,
+        closed: false,
+        quarantined: None,
+        addenda: Vec::new(),
+    }
+}

@@ -1,0 +1,149 @@
+//! What can be said about a run without its code: its row in listings, its notices.
+//!
+//! Views are functions of the state; nothing is stored for them alone.
+
+use mainstay_graph::{Criticality, FallbackKind};
+use mainstay_types::{CallId, LapNo, RunId, StartKey, Tenant, Timestamp};
+
+use crate::call::{Call, Phase};
+use crate::event::{ClassRef, OutcomeKind};
+use crate::lap;
+use crate::run::Run;
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RunState {
+    /// Something of it is being done, or will be by itself.
+    Running,
+    /// The newest lap has its outcome, and something is still owed.
+    Ended,
+    /// Ended, and owes nothing.
+    Closed,
+    /// Not driven until a person looks.
+    Quarantined,
+}
+
+impl RunState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Ended, Self::Closed, Self::Quarantined];
+
+    /// The stable text, for example `running`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ended => "ended",
+            Self::Closed => "closed",
+            Self::Quarantined => "quarantined",
+        }
+    }
+}
+
+/// A run's row in listings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The run.
+    pub run: RunId,
+    /// Its class.
+    pub class: ClassRef,
+    /// Whose run.
+    pub tenant: Tenant,
+    /// The caller's key.
+    pub start_key: Option<StartKey>,
+    /// Where it stands.
+    pub state: RunState,
+    /// The newest lap.
+    pub lap: LapNo,
+    /// How that lap ended.
+    pub outcome: Option<OutcomeKind>,
+    /// Effects nobody knows the outcome of.
+    pub in_doubt: u32,
+    /// When the run began.
+    pub started_at: Timestamp,
+    /// When the lap ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The run's row as it stands; `None` before it has started.
+#[must_use]
+pub fn summary(run: &Run) -> Option<Summary> {
+    let head = run.head()?;
+    let outcome = head.lap.outcome.as_ref();
+    let in_doubt = lap::open_effects(run)
+        .filter(|(_, call)| call.phase == Phase::InDoubt)
+        .count();
+    Some(Summary {
+        run: head.run,
+        class: head.class.clone(),
+        tenant: head.tenant.clone(),
+        start_key: head.start_key.clone(),
+        state: state(run)?,
+        lap: head.lap.no,
+        outcome: outcome.map(|outcome| outcome.kind),
+        in_doubt: u32::try_from(in_doubt).unwrap_or(u32::MAX),
+        started_at: head.started_at,
+        ended_at: outcome.map(|outcome| outcome.at),
+    })
+}
+
+/// Where the run stands; `None` before it has started.
+#[must_use]
+pub fn state(run: &Run) -> Option<RunState> {
+    let head = run.head()?;
+    Some(match (&head.quarantined, head.closed, &head.lap.outcome) {
+        (Some(_), _, _) => RunState::Quarantined,
+        (None, true, _) => RunState::Closed,
+        (None, false, Some(_)) => RunState::Ended,
+        (None, false, None) => RunState::Running,
+    })
+}
+
+/// What the result lacks, in words, in the order of the calls.
+#[must_use]
+pub fn notices(run: &Run) -> Vec<String> {
+    run.calls()
+        .iter()
+        .filter_map(|(id, call)| notice(run, id, call))
+        .collect()
+}
+
+fn notice(run: &Run, id: CallId, call: &Call) -> Option<String> {
+    let node = run.class().node(call.node);
+    match &call.phase {
+        Phase::Omitted { .. } => match &node.criticality {
+            Criticality::Soft { notice } | Criticality::Advisory { notice } => Some(notice.clone()),
+            Criticality::Hard => None,
+        },
+        Phase::Settled { rung, .. } => {
+            let below = usize::from(rung.get()).checked_sub(1)?;
+            let fallback = node.contract()?.fallbacks.get(below)?;
+            Some(format!(
+                "{} answered by {}",
+                node.name,
+                fallback_words(fallback.kind)
+            ))
+        }
+        Phase::Failed { kind, reason } => {
+            Some(format!("{} failed: {kind}, {reason}", run.path(id)))
+        }
+        Phase::InDoubt => Some(format!("{} is in doubt", run.path(id))),
+        Phase::Waiting
+        | Phase::Preparing
+        | Phase::Ready { .. }
+        | Phase::InFlight(_)
+        | Phase::Items
+        | Phase::Skipped => None,
+    }
+}
+
+fn fallback_words(kind: FallbackKind) -> String {
+    match kind {
+        FallbackKind::Provider => "another provider".to_owned(),
+        FallbackKind::ApprovedSnapshot { max_age } => {
+            format!("an approved snapshot, at most {max_age} old")
+        }
+        FallbackKind::Cache => "a cache".to_owned(),
+        FallbackKind::LocalCompute => "local compute".to_owned(),
+        FallbackKind::OmitWithNotice | FallbackKind::Human => "nobody".to_owned(),
+    }
+}

@@ -1,0 +1,73 @@
+//! A soft call leaves the hard path what it needs, and stops first.
+//!
+//! Only calls the run can be completed without are held back here; a hard call never yields.
+
+use mainstay_types::{CallId, Code, CostUnits, Refusal};
+
+use crate::call::{Call, Phase};
+use crate::run::{Head, Run};
+
+/// Cost a call must leave: for soft calls, one attempt of every hard call that has not begun.
+pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
+    if !run.head().is_some_and(|head| yields(run, head, call)) {
+        return CostUnits::ZERO;
+    }
+    let unstarted = run.calls.iter().filter(|(_, other)| {
+        let begun = match other.phase {
+            Phase::Waiting | Phase::Preparing | Phase::Ready { .. } => false,
+            Phase::InFlight(_)
+            | Phase::InDoubt
+            | Phase::Items
+            | Phase::Settled { .. }
+            | Phase::Omitted { .. }
+            | Phase::Skipped
+            | Phase::Failed { .. } => true,
+        };
+        !begun && run.is_on_hard_path(other.node)
+    });
+    unstarted
+        .filter_map(|(_, other)| run.class().node(other.node).contract())
+        .map(|contract| contract.cost)
+        .sum()
+}
+
+/// A soft call takes a concurrency token only when the hard calls that want one, now or at the end
+/// of a wait, keep one each.
+pub(crate) fn check_concurrency(run: &Run, id: CallId, call: &Call) -> Result<(), Refusal> {
+    let Some(head) = run.head() else {
+        return Ok(());
+    };
+    if !yields(run, head, call) {
+        return Ok(());
+    }
+    let waiting = run.calls.ready().chain(run.calls.preparing());
+    let hard = waiting
+        .filter(|(_, other)| run.is_on_hard_path(other.node))
+        .count();
+    let wanted = u32::try_from(hard).unwrap_or(u32::MAX);
+    let left = head.lap.budget.concurrency_left().get();
+    if wanted < left {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::SoftYields)
+        .with("hard_waiting", wanted)
+        .with("left", left)
+        .about(run.path(id)))
+}
+
+/// Whether the call has to leave the hard path anything: once that is lost, it needs nothing.
+fn yields(run: &Run, head: &Head, call: &Call) -> bool {
+    head.lap.lost.is_none() && !run.is_on_hard_path(call.node)
+}
+
+/// Whether nothing but soft calls that yield is left to move, so that waiting brings nothing: the
+/// hard path waits for them.
+pub(crate) fn is_deadlock(run: &Run) -> bool {
+    run.calls.in_flight().next().is_none()
+        && run.calls.in_doubt().next().is_none()
+        && run.calls.preparing().next().is_none()
+        && !run
+            .calls
+            .ready()
+            .any(|(_, call)| run.is_on_hard_path(call.node))
+}

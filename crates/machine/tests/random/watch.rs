@@ -1,0 +1,214 @@
+//! The laws, checked at every event on a second run that only sees the log.
+//!
+//! That second run is replay: after each look it has to equal the live one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mainstay_machine::{AttemptStarted, AttemptState, EffectStatus, Event, Run, apply, pending};
+use mainstay_types::{AttemptNo, CallId, CostUnits, Tokens};
+
+use crate::scenario::fair::Receiver;
+use crate::scenario::world::World;
+
+/// Follows a log.
+pub(crate) struct Watch {
+    run: Run,
+    seen: usize,
+    ends: BTreeMap<(CallId, AttemptNo), u32>,
+    /// Whether something cost more than its estimate, or a client library retried.
+    overshot: bool,
+}
+
+impl Watch {
+    pub(crate) fn new(world: &World) -> Self {
+        let run = Run::unborn(Arc::clone(world.run.class()));
+        Self {
+            run,
+            seen: 0,
+            ends: BTreeMap::new(),
+            overshot: false,
+        }
+    }
+
+    /// Checks what is new in the log.
+    #[track_caller]
+    pub(crate) fn look(&mut self, world: &World, receiver: &Receiver) {
+        for stamped in &world.log[self.seen..] {
+            self.check_before(&stamped.event, receiver);
+            apply(&mut self.run, &stamped.event).expect("what was decided can be applied");
+            self.check_budget();
+        }
+        self.seen = world.log.len();
+        assert!(self.run == world.run, "replay is not live");
+        assert_eq!(
+            pending(&self.run, world.now),
+            pending(&world.run, world.now)
+        );
+        receiver.assert_at_most_once();
+        check_answer(world);
+        check_attempts_out(world);
+    }
+
+    fn check_before(&mut self, event: &Event, receiver: &Receiver) {
+        match event {
+            Event::AttemptStarted(started) => self.check_start(started, receiver),
+            Event::AttemptSettled {
+                call,
+                attempt,
+                cost,
+                client_retries,
+                ..
+            } => {
+                let made = self
+                    .run
+                    .calls()
+                    .get(*call)
+                    .and_then(|call| call.attempt(*attempt));
+                let reserved = made.map_or(CostUnits::ZERO, |made| made.reserved);
+                self.overshot |= reserved < *cost || 0 < *client_retries;
+                self.count_end(*call, *attempt);
+            }
+            Event::AttemptInterrupted { call, attempt, .. } => self.count_end(*call, *attempt),
+            Event::LateResult { .. } => self.overshot = true,
+            Event::LapEnded { .. } => {
+                let head = self.run.head().expect("started");
+                assert!(head.lap.outcome.is_none(), "two outcomes");
+            }
+            Event::RunStarted(_)
+            | Event::LeaseTaken(_)
+            | Event::CallPrepared { .. }
+            | Event::ListRecorded { .. }
+            | Event::CallSettled { .. }
+            | Event::CallRescheduled { .. }
+            | Event::CallOmitted { .. }
+            | Event::CallSkipped { .. }
+            | Event::CallFailed { .. }
+            | Event::EffectIntended { .. }
+            | Event::EffectApplied { .. }
+            | Event::EffectInDoubt { .. }
+            | Event::EffectAbsent { .. }
+            | Event::EffectPartlyApplied { .. }
+            | Event::ControlSettled { .. }
+            | Event::KeyAwaited { .. }
+            | Event::CancelRequested { .. }
+            | Event::HardPathLost { .. }
+            | Event::AnsweredLater { .. }
+            | Event::AddendumRecorded { .. }
+            | Event::RunClosed
+            | Event::RunQuarantined { .. } => {}
+        }
+    }
+
+    fn count_end(&mut self, call: CallId, attempt: AttemptNo) {
+        let ends = self.ends.entry((call, attempt)).or_default();
+        *ends += 1;
+        assert_eq!(*ends, 1, "a reservation is settled once");
+    }
+
+    /// Nothing starts in doubt, after the end, beyond the time, or beyond the budget.
+    fn check_start(&self, started: &AttemptStarted, receiver: &Receiver) {
+        let head = self.run.head().expect("started");
+        let call = self.run.calls().get(started.call).expect("a call");
+        assert!(
+            head.lap.outcome.is_none() && head.cancel.is_none(),
+            "a start after the end"
+        );
+        let times = &head.lap.times;
+        let until = times
+            .expires_at
+            .map_or(times.work_by, |expires| times.work_by.min(expires));
+        assert!(
+            started.at + started.timeout <= until,
+            "an attempt beyond the time"
+        );
+        let status = call.effect.as_ref().map(|effect| &effect.status);
+        let may = match status {
+            None | Some(EffectStatus::Intended | EffectStatus::Absent(_)) => true,
+            Some(
+                EffectStatus::Dispatched
+                | EffectStatus::InDoubt(_)
+                | EffectStatus::Applied(_)
+                | EffectStatus::PartlyApplied,
+            ) => false,
+        };
+        assert!(may, "a send while {status:?}");
+        for made in &call.attempts {
+            let request = (started.call, made.no);
+            let may_land = receiver.has_landed(request) || receiver.is_coming(request);
+            assert!(!may_land, "a second send beside {request:?}");
+        }
+        let budget = &head.lap.budget;
+        let left = budget
+            .limits
+            .cost_units
+            .less(budget.spent + budget.reserved);
+        assert!(started.cost <= left, "cost beyond the limit");
+        assert!(
+            started.retry_tokens <= budget.retries_left(),
+            "a retry beyond the limit"
+        );
+        assert!(
+            Tokens::ZERO < budget.concurrency_left(),
+            "an attempt beyond concurrency"
+        );
+    }
+
+    /// The figures are the sum of the attempts, and within the limits unless something overshot.
+    fn check_budget(&self) {
+        let Some(head) = self.run.head() else { return };
+        let budget = &head.lap.budget;
+        let attempts = self.run.calls().iter().flat_map(|(_, call)| &call.attempts);
+        let (mut out, mut reserved, mut spent) = (0, CostUnits::ZERO, CostUnits::ZERO);
+        let mut retries = Tokens::ZERO;
+        for attempt in attempts {
+            retries = retries + attempt.retry_tokens;
+            match attempt.state {
+                AttemptState::InFlight => {
+                    out += 1;
+                    reserved = reserved + attempt.reserved;
+                }
+                AttemptState::Answered { cost }
+                | AttemptState::Failed { cost, .. }
+                | AttemptState::Interrupted { cost }
+                | AttemptState::Late { cost } => spent = spent + cost,
+            }
+        }
+        assert_eq!(budget.in_flight, Tokens::new(out));
+        assert_eq!((budget.reserved, budget.spent), (reserved, spent));
+        assert!(retries <= budget.retry_used && retries <= budget.limits.retry_tokens);
+        assert!(budget.in_flight <= budget.limits.concurrency_tokens);
+        if !self.overshot {
+            assert!(
+                spent + reserved <= budget.limits.cost_units,
+                "authorised beyond the limit"
+            );
+            assert_eq!(retries, budget.retry_used);
+        }
+    }
+}
+
+/// While someone drives the run, its caller has an answer by `answer_by`.
+fn check_answer(world: &World) {
+    let head = world.run.head().expect("started");
+    let lap = &head.lap;
+    let answered = lap.outcome.is_some() || lap.later.is_some() || head.quarantined.is_some();
+    assert!(
+        answered || world.now < lap.times.answer_by,
+        "no answer at its time"
+    );
+}
+
+/// Every attempt in flight is an action of this owner, and nothing else is.
+fn check_attempts_out(world: &World) {
+    let head = world.run.head().expect("started");
+    if head.quarantined.is_some() {
+        return;
+    }
+    let actions = pending(&world.run, world.now);
+    for (call, state) in world.run.calls().in_flight() {
+        let attempt = state.in_flight().expect("it is in flight").no;
+        let action = mainstay_machine::Action::Attempt { call, attempt };
+        assert!(actions.contains(&action), "nobody runs {action:?}");
+    }
+}

@@ -1,0 +1,246 @@
+//! What a scenario's lines do: commands, and what happens in the world around the run.
+//!
+//! Each line's expectations are checked right after it; a verb that is not known fails.
+
+use std::sync::Arc;
+
+use mainstay_graph::TaskClass;
+use mainstay_machine::{
+    Action, Command, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd, may_start, pending,
+};
+use mainstay_types::{AttemptNo, CallId, Failure, FailureKind, Payload, Refusal, Sent, Timestamp};
+
+use super::expect;
+use super::parse::{Line, Script, millis};
+use super::world::{Facts, Held, ORIGIN, World};
+
+/// A scenario that is being played live.
+pub(crate) struct Play<'a> {
+    script: &'a Script,
+    world: World,
+}
+
+/// What a line came to.
+pub(crate) struct Came {
+    /// Where the line's events begin in the log.
+    pub(crate) mark: usize,
+    pub(crate) refusal: Option<Refusal>,
+}
+
+impl<'a> Play<'a> {
+    pub(crate) fn new(script: &'a Script, class: Arc<TaskClass>) -> Self {
+        Self {
+            script,
+            world: World::new(class, Facts::default()),
+        }
+    }
+
+    /// Plays every line.
+    pub(crate) fn run(mut self) -> World {
+        for line in &self.script.lines {
+            let mark = self.world.log.len();
+            self.world.refusal = None;
+            self.play(line);
+            let came = Came {
+                mark,
+                refusal: self.world.refusal.clone(),
+            };
+            expect::check(&self.world, line, &came);
+        }
+        self.world
+    }
+
+    fn play(&mut self, line: &Line) {
+        match line.verb.as_str() {
+            "list" | "say" | "break" | "hold" | "release" | "unassemblable" | "gates" | "code" => {
+                self.fact(line);
+            }
+            "start" => {
+                self.world.facts.gates_closed = line.option("gates") == Some("closed");
+                self.world.begin();
+            }
+            "answer" | "fail" | "lose" => self.settle(line),
+            "find" => self.find(line),
+            "dispatch" => {
+                let call = self.call(line.word(0));
+                self.turn(Command::Authorize { call });
+            }
+            "may" => {
+                let (run, call) = (&self.world.run, self.call(line.word(0)));
+                self.world.refusal = may_start(run, call, self.world.now).err();
+            }
+            "at" => self.world.pass_until(ORIGIN + millis(line.word(0))),
+            "crash" => self.world.take_over(),
+            "retake" => {
+                let worker = self.world.run.head().expect("started").worker;
+                self.turn(Command::TakeOver {
+                    worker,
+                    last_at: ORIGIN,
+                });
+            }
+            "down" => {
+                self.world.now = self.world.now + millis(line.word(0));
+                self.world.take_over();
+            }
+            "cancel" => {
+                let (by, why) = ("ann".to_owned(), "not needed".to_owned());
+                self.turn(Command::Cancel { by, why });
+            }
+            "quarantine" => self.turn(Command::Quarantine {
+                message: line.words.join(" "),
+            }),
+            other => assert!(
+                self.world.run.head().is_none(),
+                "`{}`: there is no verb {other}",
+                line.text
+            ),
+        }
+    }
+
+    fn turn(&mut self, command: Command) {
+        self.world.turn(Some(command));
+    }
+
+    fn fact(&mut self, line: &Line) {
+        let name = || line.word(0).to_owned();
+        let facts = &mut self.world.facts;
+        match line.verb.as_str() {
+            "list" => drop(
+                facts
+                    .lists
+                    .insert(name(), line.word(1).parse().expect("a number")),
+            ),
+            "say" => drop(facts.says.insert(name(), line.word(1).to_owned())),
+            "break" => drop(facts.broken.insert(name(), kind(line.word(1)))),
+            "hold" => drop(facts.held.insert(name(), held(line))),
+            "release" => drop(facts.held.remove(line.word(0))),
+            "unassemblable" => facts.unassemblable = true,
+            "code" => facts.code_absent = line.word(0) == "absent",
+            _ => facts.gates_closed = line.word(0) == "closed",
+        }
+        if self.world.run.head().is_some() && line.verb != "list" {
+            self.world.turn(None);
+        }
+    }
+
+    fn call(&self, path: &str) -> CallId {
+        self.world
+            .find(path)
+            .unwrap_or_else(|| panic!("there is no call {path}"))
+    }
+
+    /// The call and the attempt meant by `path` (the newest) or `path/2`.
+    fn attempt(&self, word: &str) -> (CallId, AttemptNo) {
+        let (path, no) = word.split_once('/').unwrap_or((word, ""));
+        let id = self.call(path);
+        let call = self.world.run.calls().get(id).expect("found by its path");
+        let newest = u32::try_from(call.attempts.len()).expect("few attempts");
+        (id, AttemptNo(no.parse().unwrap_or(newest)))
+    }
+
+    fn settle(&mut self, line: &Line) {
+        line.only(&["cost", "retries", "retry_after", "draw"]);
+        let (call, attempt) = self.attempt(line.word(0));
+        let client_retries = line.number("retries").unwrap_or(0);
+        let end = match line.verb.as_str() {
+            "answer" => SettleEnd::Answered {
+                result: Payload::from(format!("\"{}\"", line.word(0))),
+                cost: line.cost("cost"),
+                client_retries,
+            },
+            "lose" => SettleEnd::Failed(Failure {
+                cost: line.cost("cost"),
+                ..Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent)
+            }),
+            _ => SettleEnd::Failed(Failure {
+                cost: line.cost("cost"),
+                retry_after: line.time("retry_after"),
+                client_retries,
+                ..Failure::new(kind(line.word(1)), sent(line.words.get(2)))
+            }),
+        };
+        let evidence = Evidence {
+            draw: line.number("draw").unwrap_or(0),
+        };
+        self.turn(Command::Settle(Settle {
+            call,
+            attempt,
+            end,
+            evidence,
+        }));
+    }
+
+    fn find(&mut self, line: &Line) {
+        line.only(&["draw", "number"]);
+        let call = self.call(line.word(0));
+        let finding = match line.word(1) {
+            "applied" => Finding::Applied(Payload::from("\"found\"")),
+            "partly" => Finding::Partly,
+            "in_progress" => Finding::InProgress,
+            "absent" => Finding::NotFound,
+            "cannot_tell" => Finding::CannotTell,
+            other => panic!("`{}`: there is no finding {other}", line.text),
+        };
+        let due = look_up(&self.world, call);
+        let number = line.number("number").or(due.map(|(number, _)| number));
+        let number = number.unwrap_or_else(|| panic!("`{}`: nobody asks", line.text));
+        let early = due.is_some_and(|(_, at)| self.world.now < at);
+        assert!(!early, "`{}`: asked before it is due", line.text);
+        let evidence = Evidence {
+            draw: line.number("draw").unwrap_or(0),
+        };
+        let asked_at = self.world.now;
+        self.turn(Command::LookedUp(LookedUp {
+            call,
+            number,
+            asked_at,
+            finding,
+            evidence,
+        }));
+    }
+}
+
+/// The look-up the core wants for a call: its number, and when.
+pub(crate) fn look_up(world: &World, call: CallId) -> Option<(u32, Timestamp)> {
+    pending(&world.run, world.now)
+        .into_iter()
+        .find_map(|action| {
+            let Action::LookUp {
+                call: asked,
+                number,
+                at,
+            } = action
+            else {
+                return None;
+            };
+            (asked == call).then_some((number, at))
+        })
+}
+
+fn kind(word: &str) -> FailureKind {
+    FailureKind::from_code(word).unwrap_or_else(|| panic!("there is no failure kind {word}"))
+}
+
+fn sent(word: Option<&String>) -> Sent {
+    match word.map(String::as_str) {
+        Some("not_sent") => Sent::NotSent,
+        Some("maybe_sent") => Sent::MaybeSent,
+        None | Some("answered") => Sent::Answered,
+        Some(other) => panic!("sent is not {other}"),
+    }
+}
+
+fn held(line: &Line) -> Held {
+    let state = match line.word(1) {
+        "applied" | "mismatch" => EntryState::Applied(Payload::from("\"theirs\"")),
+        "open" => EntryState::Open,
+        "in_doubt" => EntryState::InDoubt,
+        "partly" => EntryState::PartlyApplied,
+        "not_applied" => EntryState::NotApplied,
+        other => panic!("`{}`: no entry is {other}", line.text),
+    };
+    Held {
+        state,
+        same_request: line.word(1) != "mismatch",
+    }
+}

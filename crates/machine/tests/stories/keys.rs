@@ -1,0 +1,153 @@
+//! Keys that another run holds: adopt its result, wait for it, refuse the mismatch.
+
+use crate::scenario::check;
+
+#[test]
+fn a_key_another_run_has_applied_is_adopted_without_a_send() {
+    check(
+        "
+        write  order scope=business
+        hold   order applied
+        start  -> EffectApplied order ADOPTED_FROM_OTHER_RUN, no AttemptStarted, no EffectIntended, \
+               completed, closed, attempts order 0, budget spent=0 reserved=0
+    ",
+    );
+}
+
+#[test]
+fn a_key_another_run_is_working_on_is_waited_for_and_then_adopted() {
+    check(
+        "
+        write  order scope=business
+        hold   order open
+        start  -> KeyAwaited order, out, wake 1s
+        hold   order in_doubt -> nothing
+        at 1s  -> KeyAwaited order, wake 2s
+        hold   order applied
+        at 2s  -> effect order applied ADOPTED_FROM_OTHER_RUN, completed
+    ",
+    );
+}
+
+#[test]
+fn a_key_another_run_gave_up_is_taken() {
+    check(
+        "
+        write  order scope=business
+        hold   order open
+        start  -> KeyAwaited order
+        hold   order not_applied
+        at 1s  -> EffectIntended order, out order
+        answer order -> completed
+    ",
+    );
+}
+
+#[test]
+fn a_key_used_with_another_request_is_a_mismatch_and_nothing_is_sent() {
+    check(
+        "
+        write  order scope=business
+        hold   order mismatch
+        start  -> CallFailed order INVALID_INPUT IDEMPOTENCY_MISMATCH, handed_off, attempts order 0
+    ",
+    );
+}
+
+#[test]
+fn a_key_that_stays_held_until_the_time_is_over_is_handed_off_with_its_reason() {
+    check(
+        "
+        write  order scope=business
+        hold   order open
+        start  answer_by=3s
+        at 1s  -> KeyAwaited order
+        at 2s  -> KeyAwaited order, order failed DEADLINE_EXHAUSTED KEY_HELD_BY_OTHER_RUN, \
+               handed_off, closed
+    ",
+    );
+}
+
+#[test]
+fn one_held_item_does_not_hold_up_the_others() {
+    check(
+        "
+        each   ticket_write scope=business effect=ticket cost=0.1
+        list   ticket_write 3
+        hold   ticket_write[1] open
+        start  -> out ticket_write[0] ticket_write[2], KeyAwaited ticket_write[1]
+        answer ticket_write[0]
+        answer ticket_write[2] -> running
+        hold   ticket_write[1] applied
+        at 1s  -> completed
+    ",
+    );
+}
+
+#[test]
+fn a_key_of_the_run_itself_needs_no_ledger() {
+    check(
+        "
+        write  order
+        hold   order applied
+        start  -> out order
+        answer order -> completed
+    ",
+    );
+}
+
+#[test]
+fn the_ledgers_entry_follows_the_effect() {
+    check(
+        "
+        write  order scope=business attempts=2 timeout=1s bound=0ms
+        start  answer_by=60s -> entry order open, in_doubt 0
+        lose   order -> entry order in_doubt, in_doubt 1
+        gates  closed
+        at 2s
+        find   order absent -> entry order not_applied, in_doubt 0
+        gates  open -> entry order open
+        answer order -> entry order applied, completed
+    ",
+    );
+}
+
+#[test]
+fn what_was_adopted_or_belongs_to_the_run_alone_has_no_entry_of_its_own() {
+    check(
+        "
+        write  order scope=business
+        write  mail needs=order
+        hold   order applied
+        start  -> effect order applied ADOPTED_FROM_OTHER_RUN, entry order none, out mail, \
+               entry mail none
+        answer mail -> entry mail none, completed
+    ",
+    );
+}
+
+#[test]
+fn an_entry_of_a_partly_applied_effect_says_so() {
+    check(
+        "
+        write  order scope=business
+        start
+        lose   order
+        find   order partly -> entry order partly_applied, handed_off
+    ",
+    );
+}
+
+#[test]
+fn a_late_applied_answer_corrects_the_entry_so_that_no_other_run_takes_the_key() {
+    check(
+        "
+        write  order scope=business timeout=1s bound=0ms
+        start  answer_by=60s
+        lose   order
+        at 2s
+        find   order absent -> entry order not_applied, handed_off, closed
+        answer order/1 -> entry order applied
+    ",
+    );
+}

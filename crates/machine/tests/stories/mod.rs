@@ -1,0 +1,14 @@
+//! What is promised of a run, as scenarios. One behaviour each.
+
+mod budget;
+mod corrupt;
+mod crash;
+mod doubt;
+mod failure;
+mod keys;
+mod late;
+mod size;
+mod table;
+mod times;
+mod walkthrough;
+mod writes;
