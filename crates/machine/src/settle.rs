@@ -170,7 +170,7 @@ fn late_failure(site: Site<'_>, report: &Settle, failure: &Failure) -> Vec<Event
 /// What proves that a failed write changed nothing.
 const fn not_applied(failure: &Failure) -> Reason {
     match failure.sent {
-        Sent::NotSent => Reason::SendWindowPassed,
+        Sent::NotSent => Reason::NotSent,
         Sent::MaybeSent | Sent::Answered => Reason::RefusedByReceiver,
     }
 }

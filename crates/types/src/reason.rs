@@ -64,6 +64,8 @@ reasons! {
     SoftYields = "SOFT_YIELDS",
     /// The provider answered.
     Answered = "ANSWERED",
+    /// Proven: no request left.
+    NotSent = "NOT_SENT",
     /// The receiver answered that it did not do it.
     RefusedByReceiver = "REFUSED_BY_RECEIVER",
     /// The receiver says that it has the request under this key.
