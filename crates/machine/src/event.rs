@@ -211,42 +211,6 @@ pub enum Event {
     },
 }
 
-impl Event {
-    /// The kind's stable name, as in the timeline.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::RunStarted(_) => "RunStarted",
-            Self::LeaseTaken(_) => "LeaseTaken",
-            Self::CallPrepared { .. } => "CallPrepared",
-            Self::ListRecorded { .. } => "ListRecorded",
-            Self::AttemptStarted(_) => "AttemptStarted",
-            Self::AttemptSettled { .. } => "AttemptSettled",
-            Self::AttemptInterrupted { .. } => "AttemptInterrupted",
-            Self::CallSettled { .. } => "CallSettled",
-            Self::CallRescheduled { .. } => "CallRescheduled",
-            Self::CallOmitted { .. } => "CallOmitted",
-            Self::CallSkipped { .. } => "CallSkipped",
-            Self::CallFailed { .. } => "CallFailed",
-            Self::EffectIntended { .. } => "EffectIntended",
-            Self::EffectApplied { .. } => "EffectApplied",
-            Self::EffectInDoubt { .. } => "EffectInDoubt",
-            Self::EffectAbsent { .. } => "EffectAbsent",
-            Self::EffectPartlyApplied { .. } => "EffectPartlyApplied",
-            Self::ControlSettled { .. } => "ControlSettled",
-            Self::KeyAwaited { .. } => "KeyAwaited",
-            Self::LateResult { .. } => "LateResult",
-            Self::CancelRequested { .. } => "CancelRequested",
-            Self::HardPathLost { .. } => "HardPathLost",
-            Self::AnsweredLater { .. } => "AnsweredLater",
-            Self::LapEnded { .. } => "LapEnded",
-            Self::AddendumRecorded { .. } => "AddendumRecorded",
-            Self::RunClosed => "RunClosed",
-            Self::RunQuarantined { .. } => "RunQuarantined",
-        }
-    }
-}
-
 /// The first event of every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunStarted {

@@ -10,6 +10,7 @@ pub mod command;
 pub mod core;
 pub mod event;
 
+mod about;
 mod advance;
 mod attempt;
 pub mod budget;

@@ -1,0 +1,77 @@
+//! What an event is called, and which call it is about.
+//!
+//! Names and places only: what an event does to a run is said by `core::apply`.
+
+use mainstay_types::CallId;
+
+use crate::event::Event;
+
+impl Event {
+    /// The kind's stable name, as in the timeline.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::RunStarted(_) => "RunStarted",
+            Self::LeaseTaken(_) => "LeaseTaken",
+            Self::CallPrepared { .. } => "CallPrepared",
+            Self::ListRecorded { .. } => "ListRecorded",
+            Self::AttemptStarted(_) => "AttemptStarted",
+            Self::AttemptSettled { .. } => "AttemptSettled",
+            Self::AttemptInterrupted { .. } => "AttemptInterrupted",
+            Self::CallSettled { .. } => "CallSettled",
+            Self::CallRescheduled { .. } => "CallRescheduled",
+            Self::CallOmitted { .. } => "CallOmitted",
+            Self::CallSkipped { .. } => "CallSkipped",
+            Self::CallFailed { .. } => "CallFailed",
+            Self::EffectIntended { .. } => "EffectIntended",
+            Self::EffectApplied { .. } => "EffectApplied",
+            Self::EffectInDoubt { .. } => "EffectInDoubt",
+            Self::EffectAbsent { .. } => "EffectAbsent",
+            Self::EffectPartlyApplied { .. } => "EffectPartlyApplied",
+            Self::ControlSettled { .. } => "ControlSettled",
+            Self::KeyAwaited { .. } => "KeyAwaited",
+            Self::LateResult { .. } => "LateResult",
+            Self::CancelRequested { .. } => "CancelRequested",
+            Self::HardPathLost { .. } => "HardPathLost",
+            Self::AnsweredLater { .. } => "AnsweredLater",
+            Self::LapEnded { .. } => "LapEnded",
+            Self::AddendumRecorded { .. } => "AddendumRecorded",
+            Self::RunClosed => "RunClosed",
+            Self::RunQuarantined { .. } => "RunQuarantined",
+        }
+    }
+
+    /// The call it is about; `None` when it is about the run as a whole.
+    #[must_use]
+    pub const fn call(&self) -> Option<CallId> {
+        match self {
+            Self::AttemptStarted(started) => Some(started.call),
+            Self::CallPrepared { call, .. }
+            | Self::ListRecorded { call, .. }
+            | Self::AttemptSettled { call, .. }
+            | Self::AttemptInterrupted { call, .. }
+            | Self::CallSettled { call, .. }
+            | Self::CallRescheduled { call, .. }
+            | Self::CallOmitted { call, .. }
+            | Self::CallSkipped { call }
+            | Self::CallFailed { call, .. }
+            | Self::EffectIntended { call, .. }
+            | Self::EffectApplied { call, .. }
+            | Self::EffectInDoubt { call, .. }
+            | Self::EffectAbsent { call, .. }
+            | Self::EffectPartlyApplied { call }
+            | Self::ControlSettled { call, .. }
+            | Self::KeyAwaited { call, .. }
+            | Self::LateResult { call, .. }
+            | Self::HardPathLost { call }
+            | Self::AddendumRecorded { call, .. } => Some(*call),
+            Self::RunStarted(_)
+            | Self::LeaseTaken(_)
+            | Self::CancelRequested { .. }
+            | Self::AnsweredLater { .. }
+            | Self::LapEnded { .. }
+            | Self::RunClosed
+            | Self::RunQuarantined { .. } => None,
+        }
+    }
+}
