@@ -1,0 +1,160 @@
+//! A live run's turns against its ledger: decide on scratch, append once, keep or undo.
+//!
+//! Only a committed append changes the state. A run that cannot be decided on any more is
+//! quarantined from what is durable, never from the scratch of the turn that failed.
+
+use mainstay_ledger::{CommitRequest, HeldKey, Op, Part, Stamped, Verdict, codec};
+use mainstay_machine::{Command, Event};
+use mainstay_types::{Code, Epoch, Seq};
+
+use crate::live::{Live, Stop};
+use crate::load::{self, LoadedRun};
+use crate::outgoing::bounded;
+use crate::poison::{Poison, caught};
+use crate::turn::{Env, Input, Memo, Scratch, Turn};
+
+enum Appended {
+    Yes,
+    Again,
+    NoRoom,
+}
+
+impl Live {
+    /// One turn: decide on scratch, append, keep.
+    pub(crate) async fn turn(&mut self, inputs: Vec<Input>) -> Result<(), Stop> {
+        loop {
+            let scratch = match self.decide(&inputs) {
+                Ok(scratch) => scratch,
+                Err(poison) => return Err(self.quarantine(poison).await),
+            };
+            if let Some(poison) = beyond_bound(&scratch.part) {
+                return Err(self.quarantine(poison).await);
+            }
+            self.stalled = self.urged && inputs.is_empty() && scratch.is_empty;
+            if scratch.is_empty {
+                self.run.keep();
+                break;
+            }
+            match self.append(scratch.part).await? {
+                Appended::Yes => break,
+                Appended::Again => {}
+                Appended::NoRoom => {
+                    (self.backlog, self.no_room) = (inputs, true);
+                    return Ok(());
+                }
+            }
+        }
+        self.memo = Memo::default();
+        self.settled(&inputs);
+        Ok(())
+    }
+
+    /// The pure part of a turn; the class's code runs in it, so a panic is caught.
+    fn decide(&mut self, inputs: &[Input]) -> Result<Scratch, Poison> {
+        let env = Env {
+            shared: &self.shared,
+            registered: &self.registered,
+            id: self.id,
+            draining: self.is_draining(),
+        };
+        let (run, memo) = (&mut self.run, &mut self.memo);
+        caught(Code::TurnPanicked, || {
+            Turn::begin(&env, run, memo).run(inputs)
+        })?
+    }
+
+    async fn append(&mut self, part: Part) -> Result<Appended, Stop> {
+        let request = CommitRequest { parts: vec![part] };
+        let verdict = self.shared.ledger.commit(vec![request]).await;
+        let verdict = verdict.map(|mut verdicts| verdicts.pop());
+        if let Ok(Some(Verdict::Committed(_))) = verdict {
+            self.run.keep();
+            return Ok(Appended::Yes);
+        }
+        self.run.undo();
+        match verdict {
+            Ok(Some(Verdict::KeyHeld(HeldKey::Effect { entry, .. }))) => {
+                self.memo.held.push(*entry);
+                Ok(Appended::Again)
+            }
+            Ok(Some(Verdict::KeyHeld(held @ HeldKey::Start { .. }))) => {
+                Err(Stop::StartKeyHeld(held))
+            }
+            Ok(Some(Verdict::Full)) => Ok(Appended::NoRoom),
+            Ok(Some(Verdict::Stale { .. } | Verdict::Committed(_)) | None) => Err(Stop::LeaseLost),
+            Err(error) => Err(Stop::Ledger(error)),
+        }
+    }
+
+    /// Records that the run is not driven any more. A run that is not durable yet leaves nothing
+    /// behind: its caller is still there to be told.
+    pub(crate) async fn quarantine(&mut self, poison: Poison) -> Stop {
+        let message = bounded(poison.to_string());
+        let stored = match self.shared.ledger.load(self.id).await {
+            Ok(Some(stored)) => stored,
+            Ok(None) => return Stop::Quarantined(poison),
+            Err(error) => return Stop::Ledger(error),
+        };
+        let last = stored.events.last().map(|last| (last.seq, last.epoch));
+        let (seq, epoch) = last.unwrap_or((Seq(0), Epoch(1)));
+        let loaded = load::folded(&self.shared, self.id, stored).await;
+        let part = match loaded.and_then(|loaded| self.quarantined(loaded, &message)) {
+            Some(part) => part,
+            // Not even the core can say it: the bare fact, so that the next start does not drive
+            // into the same wall.
+            None => {
+                let event = Event::RunQuarantined { message };
+                let events = vec![Stamped {
+                    at: self.shared.now(),
+                    event,
+                }];
+                let ops = vec![Op::Driven(false)];
+                Part {
+                    run: self.id,
+                    expected_seq: seq,
+                    epoch,
+                    events,
+                    ops,
+                }
+            }
+        };
+        match self.append(part).await {
+            Ok(Appended::Yes | Appended::Again | Appended::NoRoom) => {}
+            Err(stop) => return stop,
+        }
+        self.tell();
+        Stop::Quarantined(poison)
+    }
+
+    /// The run as it is durable, with the quarantine decided on it; no code of the class runs.
+    fn quarantined(&mut self, loaded: LoadedRun, message: &str) -> Option<Part> {
+        self.run = loaded.run;
+        let env = Env {
+            shared: &self.shared,
+            registered: &self.registered,
+            id: self.id,
+            draining: true,
+        };
+        let (run, memo) = (&mut self.run, &mut self.memo);
+        let command = Command::Quarantine {
+            message: message.to_owned(),
+        };
+        let scratch = caught(Code::TurnPanicked, || {
+            Turn::begin(&env, run, memo).only(command)
+        });
+        let part = scratch.ok()?.ok()?.part;
+        (!part.events.is_empty()).then_some(part)
+    }
+}
+
+/// An event that no store has room for, now or later: waiting for room would be for ever.
+fn beyond_bound(part: &Part) -> Option<Poison> {
+    let event = part
+        .events
+        .iter()
+        .find(|stamped| !codec::fits(&stamped.event));
+    event.map(|stamped| Poison {
+        code: Code::PayloadTooLarge,
+        detail: format!("event {} has no room in a record", stamped.event.name()),
+    })
+}

@@ -1,0 +1,109 @@
+//! What a live run sends out: the futures of its attempts and look-ups.
+//!
+//! Request bytes, keys and fences come from the recorded state, never from the class's code.
+
+use std::sync::Arc;
+
+use mainstay_dispatch::AttemptFacts;
+use mainstay_machine::{Attempt, Call, Command, Settle, effect};
+use mainstay_types::{AttemptNo, BoxFuture, CallId, Millis, Timestamp, limits};
+use tokio_util::sync::CancellationToken;
+
+use crate::live::Live;
+use crate::mailbox::Message;
+use crate::outgoing::{self, Asking, Outgoing};
+
+impl Live {
+    /// The attempt as the state has it.
+    pub(crate) fn outgoing(
+        &self,
+        id: CallId,
+        no: AttemptNo,
+        cancel: &CancellationToken,
+    ) -> Option<BoxFuture<'static, ()>> {
+        let call = self.run.calls().get(id)?;
+        let attempt = call.attempt(no)?;
+        let request = call.prepared.as_ref()?.request.clone();
+        let facts = AttemptFacts {
+            time_left: attempt.timeout,
+            ..self.facts(id, call, attempt)?
+        };
+        let (shared, mailbox) = (Arc::clone(&self.shared), self.mailbox.clone());
+        let Some(service) = self.registered.service(call.node, attempt.rung) else {
+            let evidence = shared.evidence();
+            let end = outgoing::no_provider();
+            let report = Settle {
+                call: id,
+                attempt: no,
+                end,
+                evidence,
+            };
+            return Some(Box::pin(async move {
+                mailbox
+                    .deliver(Message::Report(Command::Settle(report)))
+                    .await;
+            }));
+        };
+        let out = Outgoing {
+            call: id,
+            attempt: no,
+            at: attempt.at,
+            request,
+            facts,
+            service,
+            cancel: cancel.clone(),
+        };
+        Some(outgoing::attempt(shared, mailbox, out))
+    }
+
+    /// The look-up as the state has it, once it is due.
+    pub(crate) fn asking(
+        &self,
+        (id, number): (CallId, u32),
+        now: Timestamp,
+        cancel: &CancellationToken,
+    ) -> Option<BoxFuture<'static, ()>> {
+        let call = self.run.calls().get(id)?;
+        let due = effect::doubt(call)?.lookup_at;
+        if now < due || self.is_draining() {
+            return None;
+        }
+        let last = call.attempts.last()?;
+        let request = call.prepared.as_ref()?.request.clone();
+        let facts = AttemptFacts {
+            control: true,
+            ..self.facts(id, call, last)?
+        };
+        let provider = Arc::clone(self.registered.provider(call.node, last.rung)?);
+        let ask = Asking {
+            call: id,
+            number,
+            request,
+            facts,
+            provider,
+            cancel: cancel.clone(),
+        };
+        Some(outgoing::asking(
+            Arc::clone(&self.shared),
+            self.mailbox.clone(),
+            ask,
+        ))
+    }
+
+    /// The facts of a control attempt about `attempt`.
+    fn facts(&self, id: CallId, call: &Call, attempt: &Attempt) -> Option<AttemptFacts> {
+        let head = self.run.head()?;
+        Some(AttemptFacts {
+            run: head.run,
+            tenant: head.tenant.clone(),
+            call: self.run.path(id),
+            attempt: attempt.no,
+            rung: attempt.rung,
+            control: false,
+            time_left: Millis::new(limits::CONTROL_TIMEOUT_MS),
+            effect_key: call.effect.as_ref().map(|effect| effect.key.clone()),
+            fence: head.epoch,
+            traceparent: head.traceparent.clone(),
+        })
+    }
+}

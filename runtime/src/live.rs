@@ -1,0 +1,364 @@
+//! A live run: its state, its mailbox, what is out for it. One owner, one loop.
+//!
+//! Wait, turn, append, then act on what the new state says is to be done. A new run, a recovered
+//! run and a running run differ only in the first input. Nothing leaves for a run that this
+//! incarnation does not own yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mainstay_ledger::{HeldKey, InboxMessage, LedgerError};
+use mainstay_machine::{Action, Command, Run};
+use mainstay_types::{AttemptNo, CallId, Code, Millis, RunId, Timestamp, limits};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::inbox;
+use crate::mailbox::{Mailbox, Message, Question};
+use crate::poison::{Poison, caught};
+use crate::recovery::{NotDriven, NotDrivenReason};
+use crate::registry::Registered;
+use crate::shared::Shared;
+use crate::turn::{Input, Memo};
+
+/// A run that is being driven.
+pub(crate) struct Live {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) registered: Arc<Registered>,
+    pub(crate) id: RunId,
+    pub(crate) run: Run,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) memo: Memo,
+    /// Inputs of a turn that could not be appended for lack of room.
+    pub(crate) backlog: Vec<Input>,
+    /// The last turn found no room.
+    pub(crate) no_room: bool,
+    /// Something was pending that only a turn can do.
+    pub(crate) urged: bool,
+    /// A turn was urged and changed nothing.
+    pub(crate) stalled: bool,
+    receiver: mpsc::Receiver<Message>,
+    running: BTreeMap<Doing, CancellationToken>,
+    waiting: Vec<(Question, oneshot::Sender<Arc<Run>>)>,
+    wake_at: Option<Timestamp>,
+    draining: bool,
+    abandoned: bool,
+}
+
+/// A run to be driven, and the code for it.
+pub(crate) struct Subject {
+    pub(crate) registered: Arc<Registered>,
+    pub(crate) id: RunId,
+    pub(crate) run: Run,
+}
+
+/// Something that is out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Doing {
+    Attempt(CallId, AttemptNo),
+    LookUp(CallId, u32),
+}
+
+/// Why a run is no longer driven here.
+#[derive(Clone, Debug)]
+pub(crate) enum Stop {
+    /// The start key stands for another run.
+    StartKeyHeld(HeldKey),
+    /// Another owner moved the run.
+    LeaseLost,
+    /// There is no room; only a first turn ends for it.
+    Full,
+    /// The store failed.
+    Ledger(LedgerError),
+    /// Driving it panicked or contradicted its log.
+    Quarantined(Poison),
+}
+
+impl Live {
+    /// A run that is not driven yet. Dropping it retires the run's mailbox.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        subject: Subject,
+        (mailbox, receiver): (Mailbox, mpsc::Receiver<Message>),
+    ) -> Self {
+        Self {
+            shared,
+            registered: subject.registered,
+            id: subject.id,
+            run: subject.run,
+            mailbox,
+            cancel: CancellationToken::new(),
+            memo: Memo::default(),
+            backlog: Vec::new(),
+            no_room: false,
+            urged: false,
+            stalled: false,
+            receiver,
+            running: BTreeMap::new(),
+            waiting: Vec::new(),
+            wake_at: None,
+            draining: false,
+            abandoned: false,
+        }
+    }
+
+    /// The first turn of a new run; nothing is stored when it fails.
+    pub(crate) async fn begin(&mut self, first: Command) -> Result<(), Stop> {
+        self.turn(vec![first.into()]).await?;
+        if self.no_room {
+            Err(Stop::Full)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Drives the run until it owes nothing, is stopped, or belongs to somebody else.
+    pub(crate) async fn drive(mut self, first: Vec<Input>) {
+        if let Err(stop) = self.go_on(first).await {
+            self.stopped(&stop);
+        }
+    }
+
+    async fn go_on(&mut self, first: Vec<Input>) -> Result<(), Stop> {
+        let mut inputs = first;
+        loop {
+            if !inputs.is_empty() || self.is_due() {
+                self.turn(std::mem::take(&mut inputs)).await?;
+            }
+            if let Err(poison) = self.act() {
+                return Err(self.quarantine(poison).await);
+            }
+            self.tell();
+            if self.is_over() {
+                return Ok(());
+            }
+            inputs = self.wait().await;
+        }
+    }
+
+    /// No new attempt starts.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining || self.shared.is_stopping()
+    }
+
+    fn is_over(&self) -> bool {
+        let over = self
+            .run
+            .head()
+            .is_some_and(|head| head.closed || head.quarantined.is_some());
+        over || self.abandoned || (self.draining && self.running.is_empty())
+    }
+
+    fn is_due(&self) -> bool {
+        self.wake_at.is_some_and(|at| at <= self.shared.now())
+    }
+
+    fn stopped(&self, stop: &Stop) {
+        let (reason, detail) = match stop {
+            Stop::LeaseLost => (
+                NotDrivenReason::LeaseLost,
+                "another owner drives this run".to_owned(),
+            ),
+            Stop::Ledger(error) => (NotDrivenReason::StoreFailed, error.to_string()),
+            Stop::Quarantined(poison) => {
+                tracing::error!(run = %self.id, %poison, "the run is quarantined");
+                return;
+            }
+            Stop::StartKeyHeld(_) | Stop::Full => return,
+        };
+        tracing::error!(run = %self.id, %detail, code = %reason.code(), "the run is let go");
+        self.shared.note_not_driven(NotDriven {
+            run: self.id,
+            reason,
+            detail,
+        });
+    }
+
+    /// Waits for something to do and takes what is there.
+    async fn wait(&mut self) -> Vec<Input> {
+        let wait = match self.wake_at {
+            _ if std::mem::take(&mut self.no_room) => Millis::new(limits::RETRY_AFTER_MS_DEFAULT),
+            Some(at) => self.shared.now().until(at),
+            None => Millis::new(limits::ANSWER_MS_MAX),
+        };
+        let timer = self.shared.ports.timers.sleep(wait);
+        let first = tokio::select! {
+            biased;
+            message = self.receiver.recv() => message,
+            () = timer => None,
+        };
+        let mut inputs = std::mem::take(&mut self.backlog);
+        if let Some(message) = first {
+            self.take(message, &mut inputs);
+        }
+        while inputs.len() < limits::TURN_COMMANDS_MAX
+            && let Ok(message) = self.receiver.try_recv()
+        {
+            self.take(message, &mut inputs);
+        }
+        inputs
+    }
+
+    fn take(&mut self, message: Message, inputs: &mut Vec<Input>) {
+        match message {
+            Message::Report(command) => inputs.push(command.into()),
+            Message::Inbox(id, command) => inputs.push(inbox::input(InboxMessage { id, command })),
+            Message::Tell(question, tell) => {
+                // Whoever gave up waiting must not add up over a long run.
+                self.waiting.retain(|(_, waits)| !waits.is_closed());
+                self.waiting.push((question, tell));
+            }
+            Message::Drain => self.draining = true,
+            Message::Abandon => self.abandoned = true,
+        }
+    }
+
+    /// What these inputs say to be over is not out any more.
+    pub(crate) fn settled(&mut self, inputs: &[Input]) {
+        for input in inputs {
+            if let Some(done) = doing(&input.command) {
+                self.running.remove(&done);
+            }
+        }
+    }
+
+    /// Starts what the state says has to be done and is not, drops what vanished.
+    fn act(&mut self) -> Result<(), Poison> {
+        let now = self.shared.now();
+        (self.wake_at, self.urged) = (None, false);
+        if !self.is_ours() {
+            return Ok(());
+        }
+        let (core, run) = (&self.shared.core, &self.run);
+        let actions = caught(Code::TurnPanicked, || core.pending(run, now))?;
+        let mut wanted = BTreeSet::new();
+        for action in actions {
+            wanted.extend(self.meant(action, now));
+        }
+        self.running.retain(|doing, cancel| {
+            let keep = wanted.contains(doing);
+            if !keep {
+                cancel.cancel();
+            }
+            keep
+        });
+        for doing in wanted {
+            self.start(doing, now);
+        }
+        Ok(())
+    }
+
+    /// Until the take-over is durable, what was out belongs to somebody who may still be there.
+    fn is_ours(&self) -> bool {
+        let head = self.run.head();
+        head.is_some_and(|head| head.worker == self.shared.worker)
+    }
+
+    /// What an action wants to be out; what it wants of the loop is noted.
+    fn meant(&mut self, action: Action, now: Timestamp) -> Option<Doing> {
+        match action {
+            Action::Attempt { call, attempt } => Some(Doing::Attempt(call, attempt)),
+            Action::LookUp { call, number, at } => {
+                if now < at {
+                    self.wake(at);
+                }
+                Some(Doing::LookUp(call, number))
+            }
+            Action::WakeAt(at) => {
+                self.wake(at);
+                None
+            }
+            Action::Advance | Action::Prepare { .. } | Action::Start { .. } | Action::Assemble => {
+                self.wake_for_a_turn(now);
+                None
+            }
+        }
+    }
+
+    fn wake(&mut self, at: Timestamp) {
+        self.wake_at = Some(self.wake_at.map_or(at, |sooner| sooner.min(at)));
+    }
+
+    /// A turn can go on at once; one that just went on to nothing has to wait, so that a
+    /// contradiction between what is pending and what is allowed costs no more than a line of log.
+    fn wake_for_a_turn(&mut self, now: Timestamp) {
+        if self.is_draining() {
+            return;
+        }
+        self.urged = true;
+        if self.stalled {
+            tracing::warn!(run = %self.id, "a turn changed nothing of what was pending");
+            self.wake(now + Millis::new(limits::RETRY_AFTER_MS_DEFAULT));
+        } else {
+            self.wake(now);
+        }
+    }
+
+    fn start(&mut self, doing: Doing, now: Timestamp) {
+        if self.running.contains_key(&doing) {
+            return;
+        }
+        let cancel = self.cancel.child_token();
+        let future = match doing {
+            Doing::Attempt(call, attempt) => self.outgoing(call, attempt, &cancel),
+            Doing::LookUp(call, number) => self.asking((call, number), now, &cancel),
+        };
+        if let Some(future) = future {
+            self.running.insert(doing, cancel);
+            self.shared.ports.spawner.spawn(future);
+        }
+    }
+
+    /// Tells those who wait for what is there now.
+    pub(crate) fn tell(&mut self) {
+        let run = &self.run;
+        if !self
+            .waiting
+            .iter()
+            .any(|(question, _)| question.is_answered(run))
+        {
+            return;
+        }
+        let state = Arc::new(run.clone());
+        for (question, tell) in std::mem::take(&mut self.waiting) {
+            if question.is_answered(&state) {
+                // Whoever asked may be gone.
+                drop(tell.send(Arc::clone(&state)));
+            } else {
+                self.waiting.push((question, tell));
+            }
+        }
+    }
+}
+
+/// However the run ends to be driven here (over, let go, panicked, dropped with its process's
+/// runtime): its mailbox goes first, so that nobody waits at it.
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+        let head = self.run.head();
+        let open = head.is_some_and(|head| !head.closed && head.quarantined.is_none());
+        self.shared.retire(self.id, open);
+    }
+}
+
+/// What a report says to be over.
+fn doing(command: &Command) -> Option<Doing> {
+    match command {
+        Command::Settle(report) => Some(Doing::Attempt(report.call, report.attempt)),
+        Command::LookedUp(report) => Some(Doing::LookUp(report.call, report.number)),
+        Command::Start(_)
+        | Command::TakeOver { .. }
+        | Command::Prepared { .. }
+        | Command::Listed { .. }
+        | Command::Computed { .. }
+        | Command::Unpreparable { .. }
+        | Command::Authorize { .. }
+        | Command::KeyHeld { .. }
+        | Command::Assembled { .. }
+        | Command::Cancel { .. }
+        | Command::Advance
+        | Command::Quarantine { .. } => None,
+    }
+}

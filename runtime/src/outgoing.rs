@@ -1,0 +1,189 @@
+//! What leaves the process for a run: attempts and look-ups.
+//!
+//! An attempt leaves only after its intention is durable, within the send window of its decision;
+//! else it is reported as not sent. Whatever happens to the future, a report comes back.
+
+use std::sync::Arc;
+
+use mainstay_dispatch::{
+    AttemptContext, AttemptFacts, AttemptRequest, AttemptService, Found, Provider, RawAnswer,
+    look_up,
+};
+use mainstay_machine::{Command, Finding, LookedUp, Settle, SettleEnd};
+use mainstay_types::{
+    AttemptNo, BoxFuture, CallId, Code, Failure, FailureKind, Millis, Payload, Reason, Sent,
+    Timestamp, limits,
+};
+use tokio_util::sync::CancellationToken;
+use tower::{Service, ServiceExt};
+
+use crate::mailbox::{Mailbox, Message};
+use crate::shared::Shared;
+
+/// An attempt that may leave.
+pub(crate) struct Outgoing {
+    pub(crate) call: CallId,
+    pub(crate) attempt: AttemptNo,
+    pub(crate) at: Timestamp,
+    pub(crate) request: Payload,
+    pub(crate) facts: AttemptFacts,
+    pub(crate) service: AttemptService,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// A look-up that is due.
+pub(crate) struct Asking {
+    pub(crate) call: CallId,
+    pub(crate) number: u32,
+    pub(crate) request: Payload,
+    pub(crate) facts: AttemptFacts,
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// The future that makes the attempt and reports its end.
+pub(crate) fn attempt(
+    shared: Arc<Shared>,
+    mailbox: Mailbox,
+    out: Outgoing,
+) -> BoxFuture<'static, ()> {
+    let guard = shared.count_out();
+    Box::pin(async move {
+        let (call, attempt, evidence) = (out.call, out.attempt, shared.evidence());
+        let settle = |end| {
+            Command::Settle(Settle {
+                call,
+                attempt,
+                end,
+                evidence,
+            })
+        };
+        let lost = Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent)
+            .message("the attempt ended without a report");
+        let mut report = Report {
+            mailbox,
+            lost: Some(settle(SettleEnd::Failed(lost))),
+        };
+        let end = send(&shared, out).await;
+        drop(guard);
+        report.deliver(settle(settle_end(end))).await;
+    })
+}
+
+async fn send(shared: &Shared, out: Outgoing) -> Result<RawAnswer, Failure> {
+    let waited = shared.now().since(out.at);
+    if Millis::new(limits::SEND_WINDOW_MS) < waited {
+        return Err(Failure::new(FailureKind::TransientTransport, Sent::NotSent)
+            .provider_code(Reason::SendWindowPassed.as_str())
+            .message(format!("{waited} passed between its record and its send")));
+    }
+    let time_left = out.facts.time_left.less(waited);
+    let facts = AttemptFacts {
+        time_left,
+        ..out.facts
+    };
+    let cx = AttemptContext::new(facts, Arc::clone(shared.time.clock()), &out.cancel);
+    let mut service = out.service;
+    let ready = service.ready().await?;
+    ready.call(AttemptRequest::new(out.request, cx)).await
+}
+
+fn settle_end(end: Result<RawAnswer, Failure>) -> SettleEnd {
+    match end {
+        Ok(answer) => SettleEnd::Answered {
+            result: answer.value,
+            cost: answer.cost,
+            client_retries: answer.client_retries,
+        },
+        Err(mut failure) => {
+            failure.message = failure.message.map(bounded);
+            failure.provider_code = failure.provider_code.map(bounded);
+            SettleEnd::Failed(failure)
+        }
+    }
+}
+
+/// Cuts a text for people to its bound, at a character.
+pub(crate) fn bounded(mut text: String) -> String {
+    if limits::TEXT_BYTES_MAX < text.len() {
+        let mut end = limits::TEXT_BYTES_MAX - '\u{2026}'.len_utf8();
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push('\u{2026}');
+    }
+    text
+}
+
+/// Makes sure that whatever is out reports: a future that is dropped or panics reports what is
+/// known then.
+struct Report {
+    mailbox: Mailbox,
+    lost: Option<Command>,
+}
+
+impl Report {
+    async fn deliver(&mut self, end: Command) {
+        self.mailbox.deliver(Message::Report(end)).await;
+        self.lost = None;
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        if let Some(lost) = self.lost.take() {
+            self.mailbox.try_deliver(Message::Report(lost));
+        }
+    }
+}
+
+/// The future that asks and reports what was found.
+pub(crate) fn asking(shared: Arc<Shared>, mailbox: Mailbox, ask: Asking) -> BoxFuture<'static, ()> {
+    let guard = shared.count_out();
+    Box::pin(async move {
+        let (call, number, evidence) = (ask.call, ask.number, shared.evidence());
+        let looked_up = |asked_at, finding| {
+            Command::LookedUp(LookedUp {
+                call,
+                number,
+                asked_at,
+                finding,
+                evidence,
+            })
+        };
+        let lost = looked_up(shared.now(), Finding::CannotTell);
+        let mut report = Report {
+            mailbox,
+            lost: Some(lost),
+        };
+        let Ok(place) = Arc::clone(&shared.control).acquire_owned().await else {
+            return;
+        };
+        let asked_at = shared.now();
+        let clock = Arc::clone(shared.time.clock());
+        let cx = AttemptContext::new(ask.facts, clock, &ask.cancel);
+        let found = look_up(&ask.provider, ask.request, cx, &shared.ports.timers).await;
+        drop((place, guard));
+        report.deliver(looked_up(asked_at, finding(found))).await;
+    })
+}
+
+fn finding(found: Found<Payload>) -> Finding {
+    match found {
+        Found::Applied(result) => Finding::Applied(result),
+        Found::Partly => Finding::Partly,
+        Found::InProgress => Finding::InProgress,
+        Found::NotFound => Finding::NotFound,
+        Found::CannotTell => Finding::CannotTell,
+    }
+}
+
+/// An attempt that has nobody to go to: its class has no provider on that rung.
+pub(crate) fn no_provider() -> SettleEnd {
+    SettleEnd::Failed(
+        Failure::new(FailureKind::PermanentProvider, Sent::NotSent)
+            .provider_code(Code::ClassUnknown.as_str())
+            .message("the class has no provider on this rung"),
+    )
+}

@@ -1,0 +1,177 @@
+//! What all live runs of an engine share.
+//!
+//! Nothing here belongs to one run; a live run never reaches another but through the ledger.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use mainstay_ledger::Ledger;
+use mainstay_machine::{Core, Evidence};
+use mainstay_types::{Code, Millis, Refusal, RunId, Timestamp, WorkerId, limits};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::error::EngineError;
+use crate::mailbox::Mailbox;
+use crate::ports::Ports;
+use crate::recovery::NotDriven;
+use crate::registry::Registry;
+use crate::time::EngineTime;
+
+/// The engine's shared state.
+pub(crate) struct Shared {
+    pub(crate) core: Arc<dyn Core>,
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) ports: Ports,
+    pub(crate) time: EngineTime,
+    pub(crate) registry: Registry,
+    pub(crate) worker: WorkerId,
+    /// Control attempts have a pool of their own.
+    pub(crate) control: Arc<Semaphore>,
+    live: Mutex<BTreeMap<RunId, Mailbox>>,
+    not_driven: Mutex<BTreeMap<RunId, NotDriven>>,
+    stopping: AtomicBool,
+    /// Attempts and look-ups that are out.
+    out: AtomicUsize,
+    ended: Notify,
+    /// Runs that were let go during a shutdown and are not over.
+    left_open: AtomicUsize,
+    runs_max: usize,
+}
+
+/// What an engine is made of.
+pub(crate) struct Parts {
+    pub(crate) core: Arc<dyn Core>,
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) ports: Ports,
+    pub(crate) registry: Registry,
+    pub(crate) last_time: Option<Timestamp>,
+    pub(crate) runs_max: usize,
+}
+
+impl Shared {
+    pub(crate) fn new(parts: Parts) -> Arc<Self> {
+        let time = EngineTime::begin(Arc::clone(&parts.ports.clock), parts.last_time);
+        let worker = parts.ports.ids.worker_id(time.now());
+        Arc::new(Self {
+            core: parts.core,
+            ledger: parts.ledger,
+            time,
+            registry: parts.registry,
+            worker,
+            control: Arc::new(Semaphore::new(limits::CONTROL_IN_FLIGHT_MAX)),
+            live: Mutex::new(BTreeMap::new()),
+            not_driven: Mutex::new(BTreeMap::new()),
+            stopping: AtomicBool::new(false),
+            out: AtomicUsize::new(0),
+            ended: Notify::new(),
+            left_open: AtomicUsize::new(0),
+            runs_max: parts.runs_max,
+            ports: parts.ports,
+        })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.time.now()
+    }
+
+    /// The volatile facts for one decision.
+    pub(crate) fn evidence(&self) -> Evidence {
+        let draw = u32::try_from(self.ports.rng.next_u64() >> 32).unwrap_or(u32::MAX);
+        Evidence { draw }
+    }
+
+    pub(crate) fn mailbox(&self, run: RunId) -> Option<Mailbox> {
+        self.live.lock().get(&run).cloned()
+    }
+
+    pub(crate) fn mailboxes(&self) -> Vec<Mailbox> {
+        self.live.lock().values().cloned().collect()
+    }
+
+    pub(crate) fn live_count(&self) -> usize {
+        self.live.lock().len()
+    }
+
+    /// Takes a place for a run; recovered runs always get one.
+    pub(crate) fn admit(&self, run: RunId, mailbox: Mailbox) -> Result<(), EngineError> {
+        if self.is_stopping() {
+            return Err(Refusal::new(Code::EngineStopping).into());
+        }
+        let mut live = self.live.lock();
+        if self.runs_max <= live.len() {
+            let refusal = Refusal::new(Code::EngineFull)
+                .with("live", live.len())
+                .with("limit", self.runs_max);
+            let retry_after = Some(Millis::new(limits::RETRY_AFTER_MS_DEFAULT));
+            return Err(EngineError::Refused {
+                refusal,
+                retry_after,
+            });
+        }
+        live.insert(run, mailbox);
+        Ok(())
+    }
+
+    pub(crate) fn admit_recovered(&self, run: RunId, mailbox: Mailbox) {
+        self.live.lock().insert(run, mailbox);
+    }
+
+    /// The run is no longer live; `open` when it goes on at the next start.
+    pub(crate) fn retire(&self, run: RunId, open: bool) {
+        if open && self.is_stopping() {
+            self.left_open.fetch_add(1, Ordering::SeqCst);
+        }
+        self.live.lock().remove(&run);
+        self.ended.notify_waiters();
+    }
+
+    pub(crate) fn left_open(&self) -> usize {
+        self.left_open.load(Ordering::SeqCst)
+    }
+
+    /// Completes when a run has ended after this was called and first polled.
+    pub(crate) fn ended(&self) -> tokio::sync::futures::Notified<'_> {
+        self.ended.notified()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn note_not_driven(&self, entry: NotDriven) {
+        self.not_driven.lock().insert(entry.run, entry);
+    }
+
+    pub(crate) fn not_driven(&self) -> Vec<NotDriven> {
+        self.not_driven.lock().values().cloned().collect()
+    }
+
+    pub(crate) fn not_driven_run(&self, run: RunId) -> Option<NotDriven> {
+        self.not_driven.lock().get(&run).cloned()
+    }
+
+    pub(crate) fn out(&self) -> usize {
+        self.out.load(Ordering::SeqCst)
+    }
+
+    /// Counts something that is out until the guard is dropped.
+    pub(crate) fn count_out(self: &Arc<Self>) -> OutGuard {
+        self.out.fetch_add(1, Ordering::SeqCst);
+        OutGuard(Arc::clone(self))
+    }
+}
+
+/// Counts one attempt or look-up that is out.
+pub(crate) struct OutGuard(Arc<Shared>);
+
+impl Drop for OutGuard {
+    fn drop(&mut self) {
+        self.0.out.fetch_sub(1, Ordering::SeqCst);
+    }
+}

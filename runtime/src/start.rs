@@ -1,0 +1,271 @@
+//! Starting a run: idempotent by key, durable once it returns, refused without a trace.
+//!
+//! The same key with the same input finds the same run, whatever became of it; with another input
+//! it is refused. Refusals are never stored.
+
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use mainstay_class::{Class, Value};
+use mainstay_ledger::HeldKey;
+use mainstay_machine::{ClassRef, Command, Run, RunStarted, start};
+use mainstay_types::{
+    Code, LapNo, Millis, Payload, Refusal, RunId, StartKey, Tenant, Timestamp, json, limits,
+};
+use serde::Serialize;
+use tokio::sync::oneshot;
+
+use crate::answer::RunHandle;
+use crate::error::EngineError;
+use crate::live::{Live, Stop, Subject};
+use crate::mailbox::Mailbox;
+use crate::poison::Poison;
+use crate::registry::Registered;
+use crate::shared::Shared;
+use crate::turn::input_digest;
+
+/// A start that is being put together; await it to start.
+#[must_use = "a start does nothing until it is awaited"]
+pub struct Start<I, O> {
+    shared: Arc<Shared>,
+    class: ClassRef,
+    input: Result<Payload, EngineError>,
+    tenant: Result<Tenant, EngineError>,
+    key: Option<Result<StartKey, EngineError>>,
+    traceparent: Option<String>,
+    types: PhantomData<fn(I) -> O>,
+}
+
+impl<I: Value, O: Value> Start<I, O> {
+    pub(crate) fn new(shared: Arc<Shared>, class: &Class<I, O>, input: &I) -> Self {
+        let erased = class.erased();
+        Self {
+            shared,
+            class: ClassRef {
+                name: erased.data.name.clone(),
+                version: erased.data.version,
+                fingerprint: erased.fingerprint,
+            },
+            input: payload(input),
+            tenant: tenant("default"),
+            key: None,
+            traceparent: None,
+            types: PhantomData,
+        }
+    }
+
+    /// Whose run it is; default `default`. Part of every effect key.
+    pub fn tenant(mut self, name: &str) -> Self {
+        self.tenant = tenant(name);
+        self
+    }
+
+    /// The caller's key: the same key finds the same run. Without one, each start is a new run.
+    pub fn key(mut self, key: &str) -> Self {
+        self.key = Some(StartKey::new(key).map_err(|error| invalid(error.to_string())));
+        self
+    }
+
+    /// The caller's W3C `traceparent`, passed on with every attempt. One that is none is ignored,
+    /// as its standard asks for.
+    pub fn traceparent(mut self, traceparent: &str) -> Self {
+        let is_one = traceparent.len() <= limits::KEY_BYTES_MAX
+            && traceparent.split('-').count() >= 4
+            && traceparent
+                .bytes()
+                .all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+        self.traceparent = is_one.then(|| traceparent.to_owned());
+        self
+    }
+}
+
+/// Durable once it returns `Ok`. Dropping the future may leave the run started; with a key, the
+/// next start finds it.
+///
+/// Refused with nothing stored: INVALID_INPUT, PAYLOAD_TOO_LARGE, START_KEY_MISMATCH,
+/// CLASS_UNKNOWN, CLASS_CHANGED, ENGINE_STOPPING; ENGINE_FULL and STORE_FULL say when to come
+/// back. CLASS_PANICKED when the class's code panics before the run is durable; nothing is stored
+/// then either.
+impl<I: Value, O: Value> IntoFuture for Start<I, O> {
+    type Output = Result<RunHandle<O>, EngineError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let (shared, class) = (self.shared, self.class);
+        let (input, tenant, key) = (self.input, self.tenant, self.key);
+        let traceparent = self.traceparent;
+        Box::pin(async move {
+            let (input, tenant) = (input?, tenant?);
+            let request = Request {
+                class,
+                input,
+                tenant,
+                key: key.transpose()?,
+                traceparent,
+            };
+            let (id, reused) = begin(&shared, request).await?;
+            Ok(RunHandle::new(shared, id, reused))
+        })
+    }
+}
+
+fn invalid(detail: String) -> EngineError {
+    Refusal::new(Code::InvalidInput).about(detail).into()
+}
+
+fn tenant(name: &str) -> Result<Tenant, EngineError> {
+    Tenant::new(name).map_err(|error| invalid(error.to_string()))
+}
+
+fn payload<I: Serialize>(input: &I) -> Result<Payload, EngineError> {
+    let text = json::to_canonical(input).map_err(|error| invalid(error.to_string()))?;
+    if limits::PAYLOAD_BYTES_MAX < text.len() {
+        return Err(Refusal::new(Code::PayloadTooLarge)
+            .with("bytes", text.len())
+            .with("limit", limits::PAYLOAD_BYTES_MAX)
+            .about("the run's input")
+            .into());
+    }
+    Ok(Payload::from(text))
+}
+
+struct Request {
+    class: ClassRef,
+    input: Payload,
+    tenant: Tenant,
+    key: Option<StartKey>,
+    traceparent: Option<String>,
+}
+
+async fn begin(shared: &Arc<Shared>, request: Request) -> Result<(RunId, bool), EngineError> {
+    let digest = input_digest(&request.class.name, &request.input);
+    if let Some(key) = &request.key {
+        let held = shared
+            .ledger
+            .start_key(request.tenant.clone(), key.clone())
+            .await?;
+        if let Some((run, input)) = held {
+            return found(key, run, input == digest);
+        }
+    }
+    let registered = startable(shared, &request.class)?;
+    let key = request.key.clone();
+    let now = shared.now();
+    let id = shared.ports.ids.run_id(now);
+    let started = started((shared, &registered), id, request, now);
+    match drive_new(shared, registered, started).await {
+        Ok(()) => Ok((id, false)),
+        Err(NotStarted::Held(HeldKey::Start { run, input })) => match key {
+            Some(key) => found(&key, run, input == digest),
+            None => Err(Refusal::new(Code::KeyHeld).into()),
+        },
+        Err(NotStarted::Held(HeldKey::Effect { entry, .. })) => Err(Refusal::new(Code::KeyHeld)
+            .about(entry.key.to_string())
+            .into()),
+        Err(NotStarted::Error(error)) => Err(error),
+    }
+}
+
+/// The class's code, if runs of it may begin here.
+fn startable(shared: &Shared, class: &ClassRef) -> Result<Arc<Registered>, Refusal> {
+    let refused = |code| Refusal::new(code).about(format!("{} v{}", class.name, class.version));
+    match shared.registry.find(class) {
+        Some(registered) if registered.is_stored_differently => Err(refused(Code::ClassChanged)),
+        Some(registered) => Ok(registered),
+        None if shared.registry.differs(class) => Err(refused(Code::ClassChanged)),
+        None => Err(refused(Code::ClassUnknown)),
+    }
+}
+
+fn found(key: &StartKey, run: RunId, same_input: bool) -> Result<(RunId, bool), EngineError> {
+    if same_input {
+        return Ok((run, true));
+    }
+    let about = format!("key {key} stands for run {run}");
+    Err(Refusal::new(Code::StartKeyMismatch).about(about).into())
+}
+
+fn started(
+    (shared, registered): (&Shared, &Registered),
+    run: RunId,
+    request: Request,
+    at: Timestamp,
+) -> Box<RunStarted> {
+    let data = &registered.class.data;
+    Box::new(RunStarted {
+        run,
+        class: request.class,
+        tenant: request.tenant,
+        start_key: request.key,
+        input: request.input,
+        at,
+        lap: LapNo(1),
+        times: start::lap_times(data, at),
+        budget: data.budget,
+        on_failure: data.on_failure,
+        worker: shared.worker,
+        traceparent: request.traceparent,
+    })
+}
+
+enum NotStarted {
+    Held(HeldKey),
+    Error(EngineError),
+}
+
+/// Starts the run's own task; the first append happens in it, so that a caller that goes away
+/// does not leave a durable run that nobody drives.
+async fn drive_new(
+    shared: &Arc<Shared>,
+    registered: Arc<Registered>,
+    started: Box<RunStarted>,
+) -> Result<(), NotStarted> {
+    let id = started.run;
+    let (mailbox, receiver) = Mailbox::new();
+    shared
+        .admit(id, mailbox.clone())
+        .map_err(NotStarted::Error)?;
+    let run = Run::unborn(Arc::clone(&registered.class.data));
+    let subject = Subject {
+        registered,
+        id,
+        run,
+    };
+    let mut live = Live::new(Arc::clone(shared), subject, (mailbox, receiver));
+    let (tell, told) = oneshot::channel::<Result<(), Stop>>();
+    shared.ports.spawner.spawn(Box::pin(async move {
+        let begun = live.begin(Command::Start(started)).await;
+        if begun.is_ok() {
+            drop(tell.send(begun));
+            live.drive(Vec::new()).await;
+        } else {
+            // Its place is free before its caller hears of it.
+            drop(live);
+            drop(tell.send(begun));
+        }
+    }));
+    match told.await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(Stop::StartKeyHeld(held))) => Err(NotStarted::Held(held)),
+        Ok(Err(stop)) => Err(NotStarted::Error(error_of(id, stop))),
+        Err(_) => Err(NotStarted::Error(Refusal::new(Code::EngineStopping).into())),
+    }
+}
+
+fn error_of(run: RunId, stop: Stop) -> EngineError {
+    match stop {
+        Stop::Ledger(error) => EngineError::Ledger(error),
+        Stop::Full => EngineError::Refused {
+            refusal: Refusal::new(Code::StoreFull),
+            retry_after: Some(Millis::new(limits::RETRY_AFTER_MS_DEFAULT)),
+        },
+        Stop::Quarantined(Poison { code, detail }) => EngineError::NotDriven { run, code, detail },
+        Stop::LeaseLost | Stop::StartKeyHeld(_) => EngineError::NotDriven {
+            run,
+            code: Code::LeaseLost,
+            detail: "another owner drives it".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,86 @@
+//! The class's own code, run outside the core from recorded inputs.
+//!
+//! What it returns becomes a command. It is called once per call; a value beyond its bound is an
+//! error of the class, never cut.
+
+use mainstay_class::{PreparedRequest, PreparedValue};
+use mainstay_ledger::codec;
+use mainstay_machine::{Command, Event, Prepared, Run};
+use mainstay_types::{CallId, Code, Failure, FailureKind, Payload, Sent, limits};
+
+use crate::registry::Registered;
+
+/// Runs a call's code: its request, items, value or predicate.
+pub(crate) fn prepare(registered: &Registered, run: &Run, id: CallId) -> Option<Command> {
+    let head = run.head()?;
+    let call = run.calls().get(id)?;
+    let values = run.values(&run.class().node(call.node).inputs);
+    let made = registered.class.prepare(call.node, &head.input, &values);
+    Some(match made.and_then(check) {
+        Ok(PreparedValue::Request(request)) => Command::Prepared {
+            call: id,
+            prepared: prepared(request),
+        },
+        Ok(PreparedValue::List(items)) => listed(id, items),
+        Ok(PreparedValue::Value(result)) => Command::Computed { call: id, result },
+        Err(failure) => Command::Unpreparable { call: id, failure },
+    })
+}
+
+/// Puts the class's result together.
+pub(crate) fn assemble(registered: &Registered, run: &Run) -> Option<Command> {
+    let head = run.head()?;
+    let values = run.values(&run.class().result);
+    let result = registered.class.assemble(&head.input, &values);
+    let result = result.and_then(|result| check_size(&result).map(|()| result));
+    Some(Command::Assembled { result })
+}
+
+/// The recorded list is one event; one that no record can hold is an error of the class.
+fn listed(call: CallId, items: Vec<PreparedRequest>) -> Command {
+    let bytes = items.iter().map(|item| item.request.len()).sum();
+    let items: Vec<Prepared> = items.into_iter().map(prepared).collect();
+    let recorded = Event::ListRecorded {
+        call,
+        items: items.clone(),
+    };
+    if codec::fits(&recorded) {
+        return Command::Listed { call, items };
+    }
+    let failure = too_large(bytes, limits::RECORD_BYTES_MAX);
+    Command::Unpreparable { call, failure }
+}
+
+fn prepared(request: PreparedRequest) -> Prepared {
+    Prepared {
+        request: request.request,
+        fingerprint: request.fingerprint,
+        business_id: request.business_id,
+    }
+}
+
+fn check(made: PreparedValue) -> Result<PreparedValue, Failure> {
+    match &made {
+        PreparedValue::Request(request) => check_size(&request.request)?,
+        PreparedValue::List(items) => {
+            items
+                .iter()
+                .try_for_each(|item| check_size(&item.request))?;
+        }
+        PreparedValue::Value(value) => check_size(value)?,
+    }
+    Ok(made)
+}
+
+fn check_size(value: &Payload) -> Result<(), Failure> {
+    if value.len() <= limits::PAYLOAD_BYTES_MAX {
+        return Ok(());
+    }
+    Err(too_large(value.len(), limits::PAYLOAD_BYTES_MAX))
+}
+
+fn too_large(bytes: usize, bound: usize) -> Failure {
+    Failure::new(FailureKind::InvalidInput, Sent::NotSent)
+        .provider_code(Code::PayloadTooLarge.as_str())
+        .message(format!("{bytes} bytes, at most {bound}"))
+}

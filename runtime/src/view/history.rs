@@ -1,0 +1,73 @@
+//! What only the events tell: when attempts ended and when doubts began.
+//!
+//! The state keeps what decisions need, and no more; this is for people.
+
+use std::collections::BTreeMap;
+
+use mainstay_ledger::Recorded;
+use mainstay_machine::Event;
+use mainstay_types::{AttemptNo, CallId, Timestamp};
+
+/// Moments that a run's state does not keep.
+#[derive(Default)]
+pub(super) struct History {
+    attempts_ended: BTreeMap<(CallId, AttemptNo), Timestamp>,
+    doubts_began: BTreeMap<CallId, Timestamp>,
+}
+
+impl History {
+    pub(super) fn of(recorded: &[Recorded]) -> Self {
+        let mut history = Self::default();
+        for entry in recorded {
+            history.note(entry);
+        }
+        history
+    }
+
+    /// When the attempt was reported over; for a late answer, when that came.
+    pub(super) fn ended(&self, call: CallId, attempt: AttemptNo) -> Option<Timestamp> {
+        self.attempts_ended.get(&(call, attempt)).copied()
+    }
+
+    /// When the call's newest doubt began.
+    pub(super) fn doubted(&self, call: CallId) -> Option<Timestamp> {
+        self.doubts_began.get(&call).copied()
+    }
+
+    fn note(&mut self, entry: &Recorded) {
+        let at = entry.at;
+        match &entry.event {
+            Event::AttemptSettled { call, attempt, .. }
+            | Event::AttemptInterrupted { call, attempt, .. }
+            | Event::LateResult { call, attempt, .. } => {
+                self.attempts_ended.insert((*call, *attempt), at);
+            }
+            Event::EffectInDoubt { call, .. } => {
+                self.doubts_began.insert(*call, at);
+            }
+            Event::RunStarted(_)
+            | Event::LeaseTaken(_)
+            | Event::CallPrepared { .. }
+            | Event::ListRecorded { .. }
+            | Event::AttemptStarted(_)
+            | Event::CallSettled { .. }
+            | Event::CallRescheduled { .. }
+            | Event::CallOmitted { .. }
+            | Event::CallSkipped { .. }
+            | Event::CallFailed { .. }
+            | Event::EffectIntended { .. }
+            | Event::EffectApplied { .. }
+            | Event::EffectAbsent { .. }
+            | Event::EffectPartlyApplied { .. }
+            | Event::ControlSettled { .. }
+            | Event::KeyAwaited { .. }
+            | Event::CancelRequested { .. }
+            | Event::HardPathLost { .. }
+            | Event::AnsweredLater { .. }
+            | Event::LapEnded { .. }
+            | Event::AddendumRecorded { .. }
+            | Event::RunClosed
+            | Event::RunQuarantined { .. } => {}
+        }
+    }
+}

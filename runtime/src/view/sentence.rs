@@ -1,0 +1,364 @@
+//! One sentence per event, with the numbers its decision used.
+//!
+//! For people: programs read the fields of the view. No sentence shows a payload; moments are
+//! given from the run's start, as the timeline gives its own.
+
+use mainstay_ledger::Recorded;
+use mainstay_machine::{
+    AttemptEnd, AttemptStarted, Event, LeaseTaken, OutcomeKind, Prepared, Run, RunStarted,
+};
+use mainstay_types::{
+    AttemptNo, CallId, CostUnits, EffectKey, Failure, Millis, Payload, Reason, RunId, Rung,
+    Timestamp, Tokens,
+};
+
+use super::call::dependency;
+
+/// Digits of a fingerprint that a sentence shows.
+const DIGITS: usize = 12;
+
+/// Calls that a sentence names; of more, it says how many.
+const CALLS_MAX: usize = 5;
+
+/// Tells what happened to a run.
+pub(super) struct Teller<'a> {
+    pub(super) run: &'a Run,
+    pub(super) start: Timestamp,
+}
+
+/// `+4.250 s` from the run's start.
+pub(super) fn moment(since_start: Millis) -> String {
+    let ms = since_start.get();
+    format!("+{}.{:03} s", ms / 1_000, ms % 1_000)
+}
+
+impl Teller<'_> {
+    // A table: one arm per event, its words in the method beside it.
+    #[rustfmt::skip]
+    pub(super) fn sentence(&self, entry: &Recorded) -> String {
+        match &entry.event {
+            Event::RunStarted(started) => self.started(started),
+            Event::LeaseTaken(lease) => lease_taken(lease),
+            Event::CallPrepared { call, prepared } => self.prepared(*call, prepared),
+            Event::ListRecorded { call, items } => self.listed(*call, items),
+            Event::AttemptStarted(started) => self.attempt_started(started),
+            Event::AttemptSettled { call, attempt, end, cost, client_retries } => {
+                let spent = self.spent((*call, *attempt), entry.at, *cost, *client_retries);
+                self.attempt_settled((*call, *attempt), end, &spent)
+            }
+            Event::AttemptInterrupted { call, attempt, cost } => {
+                self.interrupted(*call, *attempt, *cost)
+            }
+            Event::CallSettled { call, rung, result } => self.settled(*call, *rung, result),
+            Event::CallRescheduled { call, rung, not_before, reason } => {
+                self.rescheduled(*call, *rung, *not_before, *reason)
+            }
+            Event::CallOmitted { call, reason } => self.omitted(*call, *reason),
+            Event::CallSkipped { call } => self.of(*call, "is skipped: its predicate said no"),
+            Event::CallFailed { call, kind, reason } => {
+                self.of(*call, &format!("failed: {kind}, {reason}"))
+            }
+            Event::EffectIntended { call, key } => self.intended(*call, key),
+            Event::EffectApplied { call, result, reason } => self.applied(*call, result, *reason),
+            Event::EffectInDoubt { call, reason, lookup_at, absent_after } => {
+                self.in_doubt(*call, *reason, *lookup_at, *absent_after)
+            }
+            Event::EffectAbsent { call, reason } => self.absent(*call, *reason),
+            Event::EffectPartlyApplied { call } => self.partly(*call),
+            Event::ControlSettled { call, number, reason, next_at } => {
+                self.looked_up(*call, *number, *reason, *next_at)
+            }
+            Event::KeyAwaited { call, holder, until } => self.awaited(*call, *holder, *until),
+            Event::LateResult { call, attempt, cost } => self.late(*call, *attempt, *cost),
+            Event::CancelRequested { by, why } => format!("{by} asked the run to stop: {why}"),
+            Event::HardPathLost { call } => self.lost(*call),
+            Event::AnsweredLater { doubts, expected_by } => self.later(doubts, *expected_by),
+            Event::LapEnded { outcome, reason, result, at } => {
+                self.ended((*outcome, *reason), result.as_ref(), *at)
+            }
+            Event::AddendumRecorded { call, reason } => self.learned(*call, *reason),
+            Event::RunClosed => "the run is closed: it owes nothing".to_owned(),
+            Event::RunQuarantined { message } => format!("the run is quarantined: {message}"),
+        }
+    }
+
+    fn omitted(&self, call: CallId, reason: Reason) -> String {
+        self.of(call, &format!("is left out: {reason}"))
+    }
+
+    /// A sentence whose subject is a call.
+    fn of(&self, call: CallId, what: &str) -> String {
+        format!("{} {what}", self.path(call))
+    }
+
+    fn path(&self, call: CallId) -> String {
+        self.run.path(call)
+    }
+
+    fn attempt(&self, call: CallId, attempt: AttemptNo) -> String {
+        format!("{} attempt {attempt}", self.path(call))
+    }
+
+    fn at(&self, at: Timestamp) -> String {
+        moment(at.since(self.start))
+    }
+
+    /// Who stands on a rung of a call: `policy`, `fallback 1 (snapshot)`.
+    fn rung(&self, call: CallId, rung: Rung) -> String {
+        let call = self.run.calls().get(call);
+        let contract = call.and_then(|call| self.run.class().node(call.node).contract());
+        let name = contract.and_then(|contract| dependency(contract, rung));
+        match (rung, name) {
+            (Rung(0), Some(name)) => name,
+            (Rung(0), None) => "its own code".to_owned(),
+            (rung, Some(name)) => format!("fallback {rung} ({name})"),
+            (rung, None) => format!("fallback {rung}"),
+        }
+    }
+
+    fn started(&self, started: &RunStarted) -> String {
+        let class = &started.class;
+        let key = started
+            .start_key
+            .as_ref()
+            .map_or_else(String::new, |key| format!(", key {key}"));
+        let times = &started.times;
+        let (answer_by, work_by) = (self.at(times.answer_by), self.at(times.work_by));
+        let expires = times.expires_at;
+        let expires =
+            expires.map_or_else(String::new, |at| format!(", expires at {}", self.at(at)));
+        let budget = &started.budget;
+        format!(
+            "{} v{} started for {}{key}: answer by {answer_by}, work by {work_by}{expires}; \
+             {}, {}, {} cost units",
+            class.name,
+            class.version,
+            started.tenant,
+            tokens(budget.retry_tokens, "retry token"),
+            tokens(budget.concurrency_tokens, "concurrency token"),
+            budget.cost_units
+        )
+    }
+
+    fn prepared(&self, call: CallId, prepared: &Prepared) -> String {
+        let path = self.path(call);
+        let digits: String = prepared
+            .fingerprint
+            .to_string()
+            .chars()
+            .take(DIGITS)
+            .collect();
+        let id = prepared.business_id.as_ref();
+        let id = id.map_or_else(String::new, |id| format!(", business id {id}"));
+        let bytes = bytes(&prepared.request);
+        format!("{path}: the request is fixed: {bytes}, fingerprint {digits}{id}")
+    }
+
+    fn listed(&self, call: CallId, items: &[Prepared]) -> String {
+        format!(
+            "{}: the list is fixed: {}",
+            self.path(call),
+            count(items.len(), "item")
+        )
+    }
+
+    fn attempt_started(&self, started: &AttemptStarted) -> String {
+        let retry = match started.retry_tokens {
+            Tokens::ZERO => String::new(),
+            used => format!(", {}", tokens(used, "retry token")),
+        };
+        format!(
+            "{} to {} may leave: timeout {}, cost {} reserved{retry}",
+            self.attempt(started.call, started.attempt),
+            self.rung(started.call, started.rung),
+            started.timeout,
+            started.cost
+        )
+    }
+
+    /// What an attempt used: `cost 0.1, after 312 ms, 2 retries inside its client`.
+    fn spent(
+        &self,
+        (call, attempt): (CallId, AttemptNo),
+        ended: Timestamp,
+        cost: CostUnits,
+        client_retries: u32,
+    ) -> String {
+        let made = self
+            .run
+            .calls()
+            .get(call)
+            .and_then(|call| call.attempt(attempt));
+        let took = made.map(|made| ended.since(made.at));
+        let took = took.map_or_else(String::new, |took| format!(", after {took}"));
+        let retries = match client_retries {
+            0 => String::new(),
+            1 => ", 1 retry inside its client".to_owned(),
+            many => format!(", {many} retries inside its client"),
+        };
+        format!("cost {cost}{took}{retries}")
+    }
+
+    fn attempt_settled(
+        &self,
+        (call, attempt): (CallId, AttemptNo),
+        end: &AttemptEnd,
+        spent: &str,
+    ) -> String {
+        let attempt = self.attempt(call, attempt);
+        match end {
+            AttemptEnd::Answered => format!("{attempt} answered: {spent}"),
+            AttemptEnd::Failed(failure) => format!("{attempt} failed: {}", failed(failure, spent)),
+        }
+    }
+
+    fn interrupted(&self, call: CallId, attempt: AttemptNo, cost: CostUnits) -> String {
+        let attempt = self.attempt(call, attempt);
+        format!("{attempt} was interrupted: its process is gone; cost {cost}, assumed")
+    }
+
+    fn late(&self, call: CallId, attempt: AttemptNo, cost: CostUnits) -> String {
+        let attempt = self.attempt(call, attempt);
+        format!("{attempt} answered too late to be used, cost {cost}")
+    }
+
+    fn rescheduled(&self, call: CallId, rung: Rung, from: Timestamp, reason: Reason) -> String {
+        let (path, whom, from) = (self.path(call), self.rung(call, rung), self.at(from));
+        format!("{path} is tried again with {whom} from {from}: {reason}")
+    }
+
+    fn settled(&self, call: CallId, rung: Rung, result: &Payload) -> String {
+        let from = match rung {
+            Rung(0) => String::new(),
+            rung => format!(" from {}", self.rung(call, rung)),
+        };
+        format!("{} has its value{from}: {}", self.path(call), bytes(result))
+    }
+
+    fn intended(&self, call: CallId, key: &EffectKey) -> String {
+        format!(
+            "{}: the effect is intended under key {key}",
+            self.path(call)
+        )
+    }
+
+    fn in_doubt(
+        &self,
+        call: CallId,
+        reason: Reason,
+        lookup_at: Timestamp,
+        absent_after: Timestamp,
+    ) -> String {
+        format!(
+            "{}: the effect is in doubt: {reason}; the receiver is asked at {}, \"not found\" \
+             counts from {}",
+            self.path(call),
+            self.at(lookup_at),
+            self.at(absent_after)
+        )
+    }
+
+    fn applied(&self, call: CallId, result: &Payload, reason: Reason) -> String {
+        let (path, bytes) = (self.path(call), bytes(result));
+        format!("{path}: the effect is applied: {reason}, answer of {bytes}")
+    }
+
+    fn absent(&self, call: CallId, reason: Reason) -> String {
+        format!("{}: the effect is not applied: {reason}", self.path(call))
+    }
+
+    fn partly(&self, call: CallId) -> String {
+        let path = self.path(call);
+        format!("{path}: the effect is applied in part; a person has to look")
+    }
+
+    fn looked_up(&self, call: CallId, number: u32, reason: Reason, next: Timestamp) -> String {
+        let (path, next) = (self.path(call), self.at(next));
+        format!("{path}: look-up {number} says {reason}; the next is at {next}")
+    }
+
+    fn lost(&self, call: CallId) -> String {
+        let path = self.path(call);
+        format!("the run cannot be completed without {path}; no write starts from here on")
+    }
+
+    fn learned(&self, call: CallId, reason: Reason) -> String {
+        format!("{}: learned after the outcome: {reason}", self.path(call))
+    }
+
+    fn awaited(&self, call: CallId, holder: RunId, until: Timestamp) -> String {
+        let (path, until) = (self.path(call), self.at(until));
+        format!("{path}: run {holder} holds the effect key; asked again at {until}")
+    }
+
+    fn later(&self, doubts: &[CallId], expected_by: Timestamp) -> String {
+        let mut named: Vec<String> = doubts
+            .iter()
+            .take(CALLS_MAX)
+            .map(|&call| self.path(call))
+            .collect();
+        if CALLS_MAX < doubts.len() {
+            named.push(format!("{} more", doubts.len() - CALLS_MAX));
+        }
+        let doubts = match named.as_slice() {
+            [] => "work goes on".to_owned(),
+            named => format!("in doubt: {}", named.join(", ")),
+        };
+        let by = self.at(expected_by);
+        format!("the caller was told \"later\": {doubts}; the outcome is expected by {by}")
+    }
+
+    fn ended(
+        &self,
+        (outcome, reason): (OutcomeKind, Reason),
+        result: Option<&Payload>,
+        at: Timestamp,
+    ) -> String {
+        let result = result.map(bytes);
+        let result = result.map_or_else(String::new, |bytes| format!(", result of {bytes}"));
+        let took = at.since(self.start);
+        format!(
+            "the lap ended {} after {took}: {reason}{result}",
+            outcome.as_str()
+        )
+    }
+}
+
+fn lease_taken(lease: &LeaseTaken) -> String {
+    let times = match lease.extended {
+        Millis::ZERO => "its times stay".to_owned(),
+        by => format!("its times move by {by}"),
+    };
+    format!(
+        "worker {} took the run over in epoch {}, {} after its last event; {times}",
+        lease.worker, lease.epoch, lease.downtime
+    )
+}
+
+fn failed(failure: &Failure, spent: &str) -> String {
+    let code = failure.provider_code.as_ref();
+    let code = code.map_or_else(String::new, |code| format!(", provider code {code}"));
+    let wait = failure.retry_after;
+    let wait = wait.map_or_else(String::new, |wait| format!(", asks to wait {wait}"));
+    let message = failure.message.as_ref();
+    let message = message.map_or_else(String::new, |message| format!(": {message}"));
+    format!(
+        "{}, {}{code}, {spent}{wait}{message}",
+        failure.kind, failure.sent
+    )
+}
+
+fn bytes(payload: &Payload) -> String {
+    count(payload.len(), "byte")
+}
+
+fn tokens(tokens: Tokens, word: &str) -> String {
+    count(usize::try_from(tokens.get()).unwrap_or(usize::MAX), word)
+}
+
+fn count(n: usize, word: &str) -> String {
+    match n {
+        1 => format!("1 {word}"),
+        n => format!("{n} {word}s"),
+    }
+}

@@ -1,0 +1,189 @@
+//! A run's view as text: readable without colour, at most 100 columns where words allow it.
+//!
+//! Ids and keys stand on lines of their own or whole in one word, so that they can be copied. It
+//! shows no more than the view holds, and cuts only payloads; the view as JSON has them in full.
+
+mod calls;
+mod layout;
+
+use std::collections::BTreeMap;
+
+use mainstay_types::Millis;
+use serde_json::value::RawValue;
+
+pub use layout::plain;
+
+use super::sentence::moment;
+use super::{AnswerView, BudgetView, DowntimeView, RunView};
+use layout::Sheet;
+
+/// Characters of a payload that are shown.
+const PAYLOAD_CHARS_MAX: usize = 400;
+
+/// The whole view as text, with a line feed at its end.
+#[must_use]
+pub fn render(view: &RunView) -> String {
+    let mut sheet = Sheet::default();
+    header(&mut sheet, view);
+    list(&mut sheet, "waiting for", &view.waiting_for);
+    list(&mut sheet, "notices", &view.notices);
+    let addenda: Vec<String> = view
+        .addenda
+        .iter()
+        .map(|known| format!("{}: {}", known.call, known.reason))
+        .collect();
+    list(&mut sheet, "learned after the outcome", &addenda);
+    budget(&mut sheet, &view.budget);
+    payloads(&mut sheet, view);
+    sheet.heading("calls");
+    calls::write(&mut sheet, view);
+    if !view.timeline.is_empty() {
+        sheet.heading("timeline");
+        timeline(&mut sheet, view);
+    }
+    sheet.into_text()
+}
+
+fn header(sheet: &mut Sheet, view: &RunView) {
+    sheet.line("run ", &view.run_id);
+    sheet.field(
+        "class",
+        &format!("{} v{}", view.class.name, view.class.version),
+    );
+    sheet.field("fingerprint", &view.class.fingerprint);
+    sheet.field("tenant", &view.tenant);
+    sheet.field("start key", view.start_key.as_deref().unwrap_or("none"));
+    sheet.field("lap", &format!("{}, epoch {}", view.lap, view.epoch));
+    sheet.field("state", view.state);
+    if let Some(cancel) = &view.cancel {
+        sheet.field(
+            "asked to stop",
+            &format!("by {}: {}", cancel.by, cancel.why),
+        );
+    }
+    sheet.field("answer", &answer(view.answer.as_ref()));
+    sheet.field("outcome", &outcome(view));
+    sheet.field("started", &view.budget.times.started_at);
+    sheet.field("ended", view.ended_at.as_deref().unwrap_or("not yet"));
+}
+
+fn answer(answer: Option<&AnswerView>) -> String {
+    match answer {
+        None => "none yet".to_owned(),
+        Some(AnswerView::Ready) => "ready".to_owned(),
+        Some(AnswerView::Later {
+            why,
+            doubts,
+            expected_by,
+        }) => {
+            let doubts = match doubts.as_slice() {
+                [] => String::new(),
+                paths => format!("; in doubt: {}", paths.join(", ")),
+            };
+            format!("later: {why}{doubts}; the outcome is expected by {expected_by}")
+        }
+    }
+}
+
+fn outcome(view: &RunView) -> String {
+    match (view.outcome, view.reason, view.took_ms) {
+        (Some(outcome), Some(reason), Some(took)) => {
+            format!("{outcome}: {reason}, after {}", Millis::new(took))
+        }
+        (Some(outcome), _, _) => outcome.to_owned(),
+        (None, _, _) => "none yet".to_owned(),
+    }
+}
+
+fn list(sheet: &mut Sheet, heading: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    sheet.heading(heading);
+    for line in lines {
+        sheet.line("  - ", line);
+    }
+}
+
+fn budget(sheet: &mut Sheet, budget: &BudgetView) {
+    let (times, retries) = (&budget.times, &budget.retry_tokens);
+    let (concurrency, cost) = (&budget.concurrency_tokens, &budget.cost_units);
+    sheet.heading("budget");
+    sheet.field(
+        "retry tokens",
+        &format!("{} of {} used", retries.used, retries.limit),
+    );
+    sheet.field(
+        "concurrency tokens",
+        &format!(
+            "{} of {} used at once, {} in flight",
+            concurrency.used, concurrency.limit, concurrency.in_flight
+        ),
+    );
+    let (used, limit) = (cost.used.get(), cost.limit.get());
+    let (reserved, assumed) = (cost.reserved.get(), cost.assumed.get());
+    sheet.field(
+        "cost units",
+        &format!("{used} of {limit} used, {reserved} reserved, {assumed} assumed"),
+    );
+    sheet.field("answer by", &times.answer_by);
+    sheet.field("work by", &times.work_by);
+    sheet.field("expires at", times.expires_at.as_deref().unwrap_or("never"));
+    sheet.field("doubt until", &times.doubt_until);
+    let downtime = match times.on_downtime {
+        DowntimeView::Absolute => "absolute: the times stay".to_owned(),
+        DowntimeView::Extend { ms_max } => format!(
+            "extend: the times have moved by {} of at most {}",
+            Millis::new(times.extended_ms),
+            Millis::new(ms_max)
+        ),
+    };
+    sheet.field("on downtime", &downtime);
+}
+
+fn payloads(sheet: &mut Sheet, view: &RunView) {
+    if let Some(result) = &view.result {
+        sheet.heading("result");
+        sheet.line("  ", &payload(result));
+    }
+    if let Some(package) = &view.package {
+        sheet.heading("package: the values that are there");
+        write_package(sheet, package);
+    }
+}
+
+fn write_package(sheet: &mut Sheet, package: &BTreeMap<String, Box<RawValue>>) {
+    if package.is_empty() {
+        sheet.line("  ", "none");
+    }
+    for (path, value) in package {
+        sheet.line(&format!("  {path}  "), &payload(value));
+    }
+}
+
+/// The beginning of a payload; no line of it is broken inside a word.
+fn payload(value: &RawValue) -> String {
+    let text = value.get();
+    match text.char_indices().nth(PAYLOAD_CHARS_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}… ({} bytes; JSON has all)", &text[..end], text.len()),
+    }
+}
+
+fn timeline(sheet: &mut Sheet, view: &RunView) {
+    let moments: Vec<String> = view
+        .timeline
+        .iter()
+        .map(|row| moment(Millis::new(row.at_ms)))
+        .collect();
+    let moment_columns = moments.iter().map(String::len).max().unwrap_or(0);
+    let seq_columns = view
+        .timeline
+        .last()
+        .map_or(0, |row| row.seq.to_string().len());
+    for (row, moment) in view.timeline.iter().zip(&moments) {
+        let seq = row.seq;
+        let before = format!("  {seq:>seq_columns$}  {moment:>moment_columns$}  ");
+        sheet.line(&before, &row.text);
+    }
+}

@@ -1,0 +1,88 @@
+//! What an open run waits for, in words.
+//!
+//! Only what the state knows; whether this process has the run's code is not asked here.
+
+use mainstay_machine::run::Head;
+use mainstay_machine::{Call, Phase, Run, RunState};
+use mainstay_types::{CallId, Timestamp};
+
+use super::call::doubt;
+use super::raw;
+
+/// One sentence per thing; empty when nothing is owed.
+pub(super) fn reasons(run: &Run, head: &Head, state: RunState) -> Vec<String> {
+    match state {
+        RunState::Closed => Vec::new(),
+        RunState::Quarantined => {
+            let message = head.quarantined.as_deref().unwrap_or_default();
+            vec![format!("a person: the run is quarantined: {message}")]
+        }
+        RunState::Ended => owed(run).collect(),
+        RunState::Running => {
+            let open: Vec<String> = run
+                .calls()
+                .iter()
+                .filter_map(|(id, call)| of_call(run, id, call))
+                .collect();
+            if open.is_empty() {
+                vec!["its end to be recorded".to_owned()]
+            } else {
+                open
+            }
+        }
+    }
+}
+
+/// After the outcome only what is out or in doubt is waited for.
+fn owed(run: &Run) -> impl Iterator<Item = String> + '_ {
+    run.calls()
+        .in_flight()
+        .chain(run.calls().in_doubt())
+        .filter_map(|(id, call)| of_call(run, id, call))
+}
+
+fn of_call(run: &Run, id: CallId, call: &Call) -> Option<String> {
+    let what = match &call.phase {
+        Phase::Preparing => "its own code has to run".to_owned(),
+        Phase::Ready { not_before } => ready(call, *not_before),
+        Phase::InFlight(no) => {
+            let until = call
+                .in_flight()
+                .map(|attempt| raw::time(attempt.at + attempt.timeout));
+            format!(
+                "attempt {no} is out, until {} at most",
+                until.unwrap_or_default()
+            )
+        }
+        Phase::InDoubt => in_doubt(call),
+        Phase::Waiting
+        | Phase::Items
+        | Phase::Settled { .. }
+        | Phase::Omitted { .. }
+        | Phase::Skipped
+        | Phase::Failed { .. } => return None,
+    };
+    Some(format!("{}: {what}", run.path(id)))
+}
+
+fn ready(call: &Call, not_before: Timestamp) -> String {
+    match call.key_holder {
+        Some(holder) => {
+            let at = raw::time(not_before);
+            format!("its effect key is held by run {holder}; asked again at {at}")
+        }
+        None if not_before.as_millis() == i64::MIN => "it can start".to_owned(),
+        None => format!("it can start from {}", raw::time(not_before)),
+    }
+}
+
+fn in_doubt(call: &Call) -> String {
+    match call.effect.as_ref().and_then(doubt) {
+        Some(doubt) => format!(
+            "its effect is in doubt; the receiver is asked at {}, \"not found\" counts from {}",
+            raw::time(doubt.lookup_at),
+            raw::time(doubt.absent_after)
+        ),
+        None => "its effect was applied in part; a person has to look".to_owned(),
+    }
+}

@@ -1,0 +1,258 @@
+//! One business key, two runs: one holds it, the other adopts, waits or is told that it differs.
+
+use mainstay_class::{Budget, secs};
+use mainstay_machine::OutcomeKind;
+use mainstay_types::{FailureKind, Reason};
+
+use crate::world::classes::{meeting, single_as};
+use crate::world::script::{maybe_sent, refused};
+use crate::world::{Does, Find, Minutes, World, minutes};
+
+fn class(world: &World) -> mainstay_class::Class<Minutes, crate::world::Ticket> {
+    single_as(&world.outside, |g| {
+        g.budget(Budget::new().answer_by(secs(60)));
+    })
+}
+
+/// The same business id with another action.
+fn other() -> Minutes {
+    Minutes {
+        id: "M".into(),
+        actions: vec!["another action".into()],
+    }
+}
+
+#[test]
+fn a_result_that_another_run_has_is_adopted_without_a_request() {
+    let world = World::new();
+    let class = class(&world);
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        let first = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        let first = first.outcome().await.unwrap();
+        let second = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        let second = second.outcome().await.unwrap();
+        assert_eq!(second.kind, OutcomeKind::Completed);
+        assert_eq!(first.result.unwrap(), second.result.unwrap());
+    });
+    assert_eq!(world.outside.requests("orders").len(), 1);
+    let history = world.history(world.runs()[1]).join("\n");
+    assert!(
+        history.contains("EffectApplied order ADOPTED_FROM_OTHER_RUN"),
+        "{history}"
+    );
+}
+
+#[test]
+fn a_key_that_is_out_is_waited_for_and_its_result_adopted() {
+    let world = World::new();
+    world.outside.script(|_| Does::Answer(2_500));
+    let class = class(&world);
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        let first = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        let second = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        let (first, second) = tokio::join!(first.outcome(), second.outcome());
+        let (first, second) = (first.unwrap(), second.unwrap());
+        assert_eq!(second.kind, OutcomeKind::Completed);
+        assert_eq!(first.result.unwrap(), second.result.unwrap());
+    });
+    assert_eq!(world.outside.requests("orders").len(), 1);
+    assert!(
+        world.elapsed() < 4_000,
+        "asked again within a second of the other run's end"
+    );
+    let appends = world.ledger.log_of(world.runs()[1]);
+    assert!(
+        appends.len() <= 5,
+        "one append per wait: {}",
+        world.describe(world.runs()[1])
+    );
+}
+
+#[test]
+fn a_doubt_of_the_holder_is_waited_out() {
+    let world = World::new();
+    world
+        .outside
+        .script(|_| Does::LandAndFail(0, 10, maybe_sent(FailureKind::Overloaded)));
+    world.outside.finds(|ask| match ask.at < 8_000 {
+        true => Find::CannotTell(5),
+        false => Find::Truth(5),
+    });
+    let class = class(&world);
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        let first = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        let second = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        let (first, second) = tokio::join!(first.outcome(), second.outcome());
+        assert_eq!(
+            first.unwrap().result.unwrap(),
+            second.unwrap().result.unwrap()
+        );
+    });
+    assert_eq!(world.outside.requests("orders").len(), 1);
+    world.no_effect_twice();
+}
+
+#[test]
+fn another_request_under_the_same_key_is_refused_and_never_sent() {
+    let world = World::new();
+    world.outside.script(|_| Does::Answer(500));
+    let class = class(&world);
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        let first = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        let second = life.engine.start(&class, other()).await.unwrap();
+        let outcome = second.outcome().await.unwrap();
+        assert_eq!(outcome.kind, OutcomeKind::HandedOff);
+        assert!(
+            outcome.notices[0].contains("IDEMPOTENCY_MISMATCH"),
+            "{:?}",
+            outcome.notices
+        );
+        assert_eq!(first.outcome().await.unwrap().kind, OutcomeKind::Completed);
+        let third = life.engine.start(&class, other()).await.unwrap();
+        assert_eq!(third.outcome().await.unwrap().kind, OutcomeKind::HandedOff);
+    });
+    assert_eq!(world.outside.requests("orders").len(), 1);
+}
+
+#[test]
+fn a_key_whose_effect_is_proven_absent_is_free_for_another_run() {
+    let world = World::new();
+    world
+        .outside
+        .script(|ask| match ask.body.contains("another") {
+            false => Does::Fail(10, refused(FailureKind::InvalidInput)),
+            true => Does::Answer(10),
+        });
+    let class = class(&world);
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        let first = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        assert_eq!(first.outcome().await.unwrap().kind, OutcomeKind::HandedOff);
+        let second = life.engine.start(&class, other()).await.unwrap();
+        assert_eq!(second.outcome().await.unwrap().kind, OutcomeKind::Completed);
+    });
+    assert_eq!(world.outside.effects().len(), 1);
+}
+
+#[test]
+fn a_holder_that_dies_keeps_its_key_and_the_one_who_waits_is_served_after_the_restart() {
+    let world = World::new();
+    world.outside.script(|_| Does::Lose(0));
+    let class = class(&world);
+    let life = world.live(&[class.erased()]);
+    let ids = life.block_on(async {
+        let first = life
+            .engine
+            .start(&class, minutes("M", 1))
+            .await
+            .unwrap()
+            .id();
+        let second = life
+            .engine
+            .start(&class, minutes("M", 1))
+            .await
+            .unwrap()
+            .id();
+        [first, second]
+    });
+    life.run_for(1_500);
+    life.crash();
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        for id in ids {
+            let outcome = life
+                .engine
+                .run(&class, id)
+                .await
+                .unwrap()
+                .outcome()
+                .await
+                .unwrap();
+            assert_eq!(
+                outcome.kind,
+                OutcomeKind::Completed,
+                "{}",
+                world.describe(id)
+            );
+            assert_eq!(outcome.result.unwrap().id, "T-1");
+        }
+    });
+    assert_eq!(world.outside.requests("orders").len(), 1);
+}
+
+#[test]
+fn a_whole_list_that_another_run_has_written_is_adopted_in_one_append() {
+    let world = World::new();
+    let class = meeting(&world.outside);
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        let first = life.engine.start(&class, minutes("M", 9)).await.unwrap();
+        let first = first.outcome().await.unwrap().result.unwrap();
+        let second = life.engine.start(&class, minutes("M", 9)).await.unwrap();
+        let second = second.outcome().await.unwrap().result.unwrap();
+        assert_eq!(first.tickets, second.tickets);
+    });
+    assert_eq!(world.outside.requests("tickets").len(), 9);
+    let last = world.history(world.runs()[1]).pop().unwrap();
+    assert_eq!(last.matches("ADOPTED_FROM_OTHER_RUN").count(), 9, "{last}");
+}
+
+#[test]
+fn another_tenant_has_keys_of_its_own() {
+    let world = World::new();
+    let class = class(&world);
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        for tenant in ["one", "two"] {
+            let run = life
+                .engine
+                .start(&class, minutes("M", 1))
+                .tenant(tenant)
+                .await
+                .unwrap();
+            let outcome = run.outcome().await.unwrap();
+            let (kind, reason) = (outcome.kind, outcome.reason);
+            assert_eq!((kind, reason), (OutcomeKind::Completed, Reason::AllSettled));
+        }
+    });
+    assert_eq!(world.outside.effects().len(), 2);
+}
+
+#[test]
+fn a_turn_that_is_decided_again_runs_no_code_of_the_class_again() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    let world = World::new();
+    let made = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&made);
+    let mut g = mainstay_class::TaskClass::<Minutes>::define("counted", 1);
+    let request = move |m: &Minutes, ()| {
+        count.fetch_add(1, Ordering::SeqCst);
+        crate::world::classes::NewTicket {
+            title: m.id.clone(),
+        }
+    };
+    let written = g
+        .write("order", &world.outside.write("orders"), (), request)
+        .business_id(|m: &Minutes| &m.id)
+        .add();
+    let class = g
+        .finish(written, |_, ticket| ticket.id.clone())
+        .expect("a valid class");
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        for runs in 1..4 {
+            let run = life.engine.start(&class, minutes("M", 0)).await.unwrap();
+            assert_eq!(run.outcome().await.unwrap().kind, OutcomeKind::Completed);
+            assert_eq!(
+                made.load(Ordering::SeqCst),
+                runs,
+                "once per run, held or not"
+            );
+        }
+    });
+}

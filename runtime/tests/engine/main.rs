@@ -1,0 +1,31 @@
+//! The engine as a whole: real runs on the ledger in memory, in virtual time, with an outside that
+//! fails as told and processes that die at any moment.
+//!
+//! A test here says what is true for users; how a turn is made is for the tests beside the code.
+
+#![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
+
+mod answering;
+mod broken_word;
+mod budgets;
+mod bugs;
+mod canceling;
+mod chaos;
+mod clock;
+mod code_missing;
+mod crashing;
+mod crowd;
+mod determinism;
+mod doubt;
+mod keys;
+mod layers;
+mod poison;
+mod real_threads;
+mod rivals;
+mod send_window;
+mod starting;
+mod stopping;
+mod store;
+mod values;
+mod walkthrough;
+mod world;

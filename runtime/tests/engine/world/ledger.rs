@@ -1,0 +1,338 @@
+//! A ledger over the one in memory that is slow, full, broken or crashed at, as a test wants it,
+//! and that remembers what each append wrote.
+
+use std::future::{pending, poll_fn};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+
+use mainstay_ledger::{
+    CommitRequest, Enqueued, InboxCommand, Ledger, LedgerError, Loaded, MemoryLedger, Page,
+    RunFilter, Stamped, StoredClass, Verdict,
+};
+use mainstay_machine::{Event, Summary};
+use mainstay_sim::VirtualTimers;
+use mainstay_types::{
+    BoxFuture, ClassName, ClassVersion, Digest, MessageId, Millis, RunId, StartKey, Tenant, Timers,
+    Timestamp,
+};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// When a crash comes, seen from an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// Nothing of it is durable.
+    Before,
+    /// It is durable, and nobody has been told.
+    Durable,
+    /// Its owner has been told, and nothing that it allows has left.
+    Acknowledged,
+}
+
+/// What one append wrote.
+#[derive(Clone, Debug)]
+pub(crate) struct Append {
+    /// How much had happened in the world before it.
+    pub(crate) tick: u64,
+    pub(crate) run: RunId,
+    pub(crate) events: Vec<Stamped>,
+}
+
+#[derive(Default)]
+struct State {
+    appends: Vec<Append>,
+    latency: (u64, u64),
+    stops: u64,
+    full: bool,
+    poisoned: bool,
+    /// Reads that still succeed, then reads that fail.
+    unreadable: (u32, u32),
+    tries: u64,
+    trap: Option<(usize, Moment)>,
+}
+
+/// See the module.
+pub(crate) struct TestLedger {
+    inner: MemoryLedger,
+    timers: VirtualTimers,
+    ticks: Arc<AtomicU64>,
+    state: Mutex<State>,
+    crashed: Notify,
+}
+
+impl TestLedger {
+    pub(super) fn new(timers: &VirtualTimers, ticks: Arc<AtomicU64>) -> Self {
+        Self {
+            inner: MemoryLedger::new(),
+            timers: timers.clone(),
+            ticks,
+            state: Mutex::default(),
+            crashed: Notify::new(),
+        }
+    }
+
+    /// The ledger without any of this.
+    pub(crate) const fn inner(&self) -> &MemoryLedger {
+        &self.inner
+    }
+
+    /// All appends, in the order they became durable.
+    pub(crate) fn log(&self) -> Vec<Append> {
+        self.state.lock().appends.clone()
+    }
+
+    /// All appends of one run.
+    pub(crate) fn log_of(&self, run: RunId) -> Vec<Append> {
+        self.log()
+            .into_iter()
+            .filter(|append| append.run == run)
+            .collect()
+    }
+
+    /// All events of one run.
+    pub(crate) fn events_of(&self, run: RunId) -> Vec<Event> {
+        let stamped = self
+            .log_of(run)
+            .into_iter()
+            .flat_map(|append| append.events);
+        stamped.map(|stamped| stamped.event).collect()
+    }
+
+    /// How many events with this name there are, over all runs.
+    pub(crate) fn count(&self, name: &str) -> usize {
+        let log = self.log();
+        let events = log.iter().flat_map(|append| &append.events);
+        events
+            .filter(|stamped| stamped.event.name() == name)
+            .count()
+    }
+
+    /// Each commit takes so long before and after it is durable.
+    pub(crate) fn slow(&self, before: u64, after: u64) {
+        self.state.lock().latency = (before, after);
+    }
+
+    /// The process stands still for so long once the next append is acknowledged.
+    pub(crate) fn stop_after_next(&self, ms: u64) {
+        self.state.lock().stops = ms;
+    }
+
+    /// There is no room for events, or again some.
+    pub(crate) fn full(&self, full: bool) {
+        self.state.lock().full = full;
+    }
+
+    /// Whether there is no room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.state.lock().full
+    }
+
+    /// Writing fails from now on.
+    pub(crate) fn poison(&self) {
+        self.state.lock().poisoned = true;
+    }
+
+    /// After `good` more reads of runs and pages the next `bad` fail.
+    pub(crate) fn unreadable_after(&self, good: u32, bad: u32) {
+        self.state.lock().unreadable = (good, bad);
+    }
+
+    /// How many commits were tried, whatever became of them.
+    pub(crate) fn tries(&self) -> u64 {
+        self.state.lock().tries
+    }
+
+    /// The how-manieth append from now, from 1, does not get past `moment`; see
+    /// [`TestLedger::crash`].
+    pub(crate) fn trap(&self, append: usize, moment: Moment) {
+        self.state.lock().trap = Some((append, moment));
+    }
+
+    /// No trap any more.
+    pub(crate) fn disarm(&self) {
+        self.state.lock().trap = None;
+    }
+
+    /// Completes when the trap has sprung.
+    pub(crate) async fn crash(&self) {
+        self.crashed.notified().await;
+    }
+
+    /// Counts an append towards the trap; the moment when it is this one's turn.
+    fn is_trapped(&self) -> Option<Moment> {
+        let mut state = self.state.lock();
+        let (left, moment) = state.trap.as_mut()?;
+        *left -= 1;
+        let moment = (*left == 0).then_some(*moment)?;
+        state.trap = None;
+        Some(moment)
+    }
+
+    /// Springs the trap if it is the moment for it.
+    async fn spring(&self, trapped: Option<Moment>, at: Moment) {
+        if trapped == Some(at) {
+            self.crashed.notify_one();
+            match at {
+                Moment::Before | Moment::Durable => pending().await,
+                Moment::Acknowledged => {}
+            }
+        }
+    }
+
+    async fn pass(&self, ms: u64) {
+        if ms == 0 {
+            yield_once().await;
+        } else {
+            self.timers.sleep(Millis::new(ms)).await;
+        }
+    }
+
+    fn note(&self, requests: &[CommitRequest], verdicts: &[Verdict]) {
+        let committed = |verdict: &Verdict| matches!(verdict, Verdict::Committed(_));
+        let written = requests
+            .iter()
+            .zip(verdicts)
+            .filter(|(_, verdict)| committed(verdict));
+        for part in written.flat_map(|(request, _)| &request.parts) {
+            if !part.events.is_empty() {
+                let tick = self.ticks.fetch_add(1, Ordering::SeqCst);
+                let append = Append {
+                    tick,
+                    run: part.run,
+                    events: part.events.clone(),
+                };
+                self.state.lock().appends.push(append);
+            }
+        }
+    }
+
+    async fn write(&self, requests: Vec<CommitRequest>) -> Result<Vec<Verdict>, LedgerError> {
+        let latency = {
+            let mut state = self.state.lock();
+            state.tries += 1;
+            state.latency
+        };
+        let has_events = requests
+            .iter()
+            .any(|r| r.parts.iter().any(|p| !p.events.is_empty()));
+        let trapped = if has_events { self.is_trapped() } else { None };
+        self.pass(latency.0).await;
+        self.spring(trapped, Moment::Before).await;
+        if self.state.lock().poisoned {
+            return Err(LedgerError::Poisoned {
+                detail: "the disk is gone".to_owned(),
+            });
+        }
+        if has_events && self.state.lock().full {
+            return Ok(requests.iter().map(|_| Verdict::Full).collect());
+        }
+        let verdicts = self.inner.commit(requests.clone()).await?;
+        self.note(&requests, &verdicts);
+        self.spring(trapped, Moment::Durable).await;
+        self.pass(latency.1).await;
+        let stops = std::mem::take(&mut self.state.lock().stops);
+        if 0 < stops {
+            self.timers.advance(Millis::new(stops));
+        }
+        self.spring(trapped, Moment::Acknowledged).await;
+        Ok(verdicts)
+    }
+
+    fn readable(&self) -> Result<(), LedgerError> {
+        let mut state = self.state.lock();
+        match &mut state.unreadable {
+            (_, 0) => Ok(()),
+            (0, bad) => {
+                *bad -= 1;
+                Err(LedgerError::Io {
+                    detail: "the disk does not answer".to_owned(),
+                })
+            }
+            (good, _) => {
+                *good -= 1;
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn yield_once() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+impl Ledger for TestLedger {
+    fn commit(
+        &self,
+        requests: Vec<CommitRequest>,
+    ) -> BoxFuture<'_, Result<Vec<Verdict>, LedgerError>> {
+        Box::pin(self.write(requests))
+    }
+
+    fn enqueue(
+        &self,
+        run: RunId,
+        message: MessageId,
+        command: InboxCommand,
+    ) -> BoxFuture<'_, Result<Enqueued, LedgerError>> {
+        self.inner.enqueue(run, message, command)
+    }
+
+    fn load(&self, run: RunId) -> BoxFuture<'_, Result<Option<Loaded>, LedgerError>> {
+        Box::pin(async move {
+            self.readable()?;
+            self.inner.load(run).await
+        })
+    }
+
+    fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<RunId>, LedgerError>> {
+        Box::pin(async move {
+            self.readable()?;
+            self.inner.driven(cursor).await
+        })
+    }
+
+    fn runs(
+        &self,
+        filter: RunFilter,
+        cursor: Option<RunId>,
+    ) -> BoxFuture<'_, Result<Page<Summary>, LedgerError>> {
+        self.inner.runs(filter, cursor)
+    }
+
+    fn start_key(
+        &self,
+        tenant: Tenant,
+        key: StartKey,
+    ) -> BoxFuture<'_, Result<Option<(RunId, Digest)>, LedgerError>> {
+        self.inner.start_key(tenant, key)
+    }
+
+    fn class(
+        &self,
+        name: ClassName,
+        version: ClassVersion,
+    ) -> BoxFuture<'_, Result<Option<StoredClass>, LedgerError>> {
+        self.inner.class(name, version)
+    }
+
+    fn classes(&self) -> BoxFuture<'_, Result<Vec<StoredClass>, LedgerError>> {
+        self.inner.classes()
+    }
+
+    fn last_time(&self) -> BoxFuture<'_, Result<Option<Timestamp>, LedgerError>> {
+        self.inner.last_time()
+    }
+
+    fn appends(&self) -> u64 {
+        self.inner.appends()
+    }
+}

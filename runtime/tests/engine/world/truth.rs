@@ -1,0 +1,191 @@
+//! What must be true of every world at every moment, whatever was scripted and wherever it crashed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mainstay_machine::{AttemptState, EffectStatus, Event, Run, apply};
+use mainstay_types::RunId;
+
+use super::World;
+use super::history::call_of;
+
+impl World {
+    /// Everything below, for every run there is.
+    pub(crate) fn must_be_sound(&self) {
+        for run in self.runs() {
+            self.budget_holds(run);
+            self.nothing_settled_is_asked_again(run);
+            self.every_request_was_recorded_before(run);
+        }
+        self.no_effect_twice();
+        self.known_effects_are_true();
+    }
+
+    /// Authorised amounts stay within the limits at every prefix of the log.
+    pub(crate) fn budget_holds(&self, id: RunId) {
+        let mut run = self.unborn(id).expect("the run exists");
+        for event in self.ledger.events_of(id) {
+            apply(&mut run, &event).expect("the log is in order");
+            let budget = &run.head().expect("it has started").lap.budget;
+            let limits = &budget.limits;
+            let seed = self.seed;
+            assert!(
+                budget.retry_used <= limits.retry_tokens,
+                "seed {seed}: {budget:?}"
+            );
+            assert!(
+                budget.in_flight <= limits.concurrency_tokens,
+                "seed {seed}: {budget:?}"
+            );
+            let authorised = budget.spent + budget.reserved;
+            assert!(authorised <= limits.cost_units, "seed {seed}: {budget:?}");
+        }
+    }
+
+    /// Once a call has its value, or is given up, no request for it leaves.
+    fn nothing_settled_is_asked_again(&self, id: RunId) {
+        let mut settled: BTreeMap<String, u64> = BTreeMap::new();
+        let mut run = self.unborn(id).expect("the run exists");
+        for append in self.ledger.log_of(id) {
+            for stamped in &append.events {
+                apply(&mut run, &stamped.event).expect("the log is in order");
+                let is_over = matches!(
+                    stamped.event,
+                    Event::CallSettled { .. }
+                        | Event::CallOmitted { .. }
+                        | Event::CallFailed { .. }
+                        | Event::EffectApplied { .. }
+                );
+                let over = is_over.then(|| call_of(&stamped.event)).flatten();
+                if let Some(call) = over {
+                    settled.entry(run.path(call)).or_insert(append.tick);
+                }
+            }
+        }
+        for ask in self
+            .outside
+            .asks()
+            .iter()
+            .filter(|ask| ask.run == id.to_string())
+        {
+            let over = settled.get(&ask.call).is_some_and(|&tick| tick < ask.tick);
+            assert!(
+                !over || 0 < ask.look_up,
+                "seed {}: {} asked again\n{}",
+                self.seed,
+                ask.call,
+                self.describe(id)
+            );
+        }
+    }
+
+    /// Each request that arrived stands for one attempt that had been durable before; each attempt
+    /// sends at most one.
+    fn every_request_was_recorded_before(&self, id: RunId) {
+        let mut recorded: BTreeMap<(String, u32), u64> = BTreeMap::new();
+        let mut run = self.unborn(id).expect("the run exists");
+        for append in self.ledger.log_of(id) {
+            for stamped in &append.events {
+                apply(&mut run, &stamped.event).expect("the log is in order");
+                if let Event::AttemptStarted(started) = &stamped.event {
+                    let path = run.path(started.call);
+                    recorded.insert((path, started.attempt.get()), append.tick);
+                }
+            }
+        }
+        let mut sent = BTreeSet::new();
+        let asks = self.outside.asks().into_iter();
+        for ask in asks.filter(|ask| ask.run == id.to_string() && ask.look_up == 0) {
+            let attempt = (ask.call.clone(), ask.attempt);
+            let before = recorded.get(&attempt).is_some_and(|&tick| tick < ask.tick);
+            assert!(
+                before,
+                "seed {}: {attempt:?} left before its record",
+                self.seed
+            );
+            assert!(
+                sent.insert(attempt.clone()),
+                "seed {}: {attempt:?} left twice",
+                self.seed
+            );
+        }
+    }
+
+    /// No key has two effects, landed or on their way.
+    pub(crate) fn no_effect_twice(&self) {
+        let mut keys = BTreeSet::new();
+        for effect in self.outside.effects() {
+            assert!(
+                keys.insert(effect.key.clone()),
+                "seed {}: {} has two effects\n{}",
+                self.seed,
+                effect.key,
+                self.runs()
+                    .iter()
+                    .map(|&run| self.describe(run))
+                    .collect::<String>()
+            );
+        }
+    }
+
+    /// What a run says to be applied is in the world; what it says to be absent is not, unless
+    /// another run has made it since.
+    fn known_effects_are_true(&self) {
+        let effects = self.outside.effects();
+        for id in self.runs() {
+            let run = self.state(id);
+            for (call, key, applied) in known(&run) {
+                let mut same = effects.iter().filter(|effect| effect.key == key);
+                let is_true = match applied {
+                    true => same.next().is_some(),
+                    false => same.all(|effect| effect.run != id.to_string()),
+                };
+                let (path, log) = (run.path(call), self.describe(id));
+                assert!(is_true, "seed {}: {path} {key}\n{log}", self.seed);
+            }
+        }
+    }
+
+    /// How many attempts were in flight at all crashes of this run.
+    pub(crate) fn interrupted(&self, id: RunId) -> usize {
+        let events = self.ledger.events_of(id);
+        events
+            .iter()
+            .filter(|event| event.name() == "AttemptInterrupted")
+            .count()
+    }
+
+    /// How many requests of this run arrived beyond the first of their call.
+    pub(crate) fn re_requests(&self, id: RunId) -> usize {
+        let asks = self.outside.asks().into_iter();
+        asks.filter(|ask| ask.run == id.to_string() && ask.look_up == 0 && 1 < ask.nth)
+            .count()
+    }
+
+    /// How many attempts of this run were made beyond the first of their call.
+    pub(crate) fn retries(&self, id: RunId) -> usize {
+        let run = self.state(id);
+        let attempts = run.calls().iter().map(|(_, call)| call.attempts.len());
+        attempts.map(|made| made.saturating_sub(1)).sum()
+    }
+}
+
+/// The effects whose end is known: their call, key, and whether they are in the world.
+fn known(run: &Run) -> Vec<(mainstay_types::CallId, String, bool)> {
+    let effects = run.calls().iter().filter_map(|(id, call)| {
+        let out = call
+            .attempts
+            .iter()
+            .any(|a| matches!(a.state, AttemptState::InFlight));
+        let effect = call.effect.as_ref()?;
+        let applied = match effect.status {
+            EffectStatus::Applied(_) => true,
+            EffectStatus::Absent(_) => false,
+            EffectStatus::Intended
+            | EffectStatus::Dispatched
+            | EffectStatus::InDoubt(_)
+            | EffectStatus::PartlyApplied => return None,
+        };
+        (!out).then(|| (id, effect.key.to_string(), applied))
+    });
+    effects.collect()
+}
