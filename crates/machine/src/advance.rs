@@ -3,7 +3,7 @@
 //! One layer of consequences at a time; the turn asks again until nothing is due. Nothing here may
 //! depend on who asks or how often.
 
-use mainstay_types::{CallId, Code, FailureKind, Reason, Timestamp};
+use mainstay_types::{CallId, Code, FailureKind, Reason, Timestamp, limits};
 
 use crate::call::{Call, Phase};
 use crate::ending::Why;
@@ -53,7 +53,8 @@ fn due_of_calls(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
     let mut events = Vec::new();
     for of_call in preparing.chain(items).chain(ready) {
         events.extend(of_call);
-        if let Some(Event::HardPathLost { .. }) = events.last() {
+        let is_lost = matches!(events.last(), Some(Event::HardPathLost { .. }));
+        if is_lost || limits::ADVANCE_EVENTS_MAX <= events.len() {
             return events;
         }
     }

@@ -3,7 +3,7 @@
 //! Ending a call is the only thing that lets its dependents begin.
 
 use mainstay_graph::Criticality;
-use mainstay_types::{CallId, Corrupt, FailureKind, Payload, Reason, Rung, Timestamp};
+use mainstay_types::{CallId, Corrupt, FailureKind, Payload, Reason, Rung, Timestamp, limits};
 
 use crate::call::{Call, Items, Phase};
 use crate::event::Event;
@@ -63,6 +63,10 @@ pub(crate) fn of_each(run: &Run, id: CallId, call: &Call, items: Items) -> Vec<E
             | Phase::Omitted { .. }
             | Phase::Skipped => {}
         }
+    }
+    let bytes: usize = values.iter().map(|value| value.len() + 1).sum();
+    if limits::PAYLOAD_BYTES_MAX < bytes + 1 {
+        worst = worst.or(Some((FailureKind::ResultInvalid, Reason::ResultTooLarge)));
     }
     match worst {
         Some((kind, reason)) => give_up(run, id, call, Why { kind, reason }),

@@ -91,6 +91,10 @@ pub const KEY_HELD_RETRY_MS: u64 = 1_000;
 /// Unit: events. Enforced by: the runtime, which ends the turn. Beyond: the rest waits a turn.
 pub const APPEND_EVENTS_MAX: usize = 4_096;
 
+/// Events the core adds to an append by one `Advance`, beyond the last call's own.
+/// Unit: events. Enforced by: `machine`. Beyond: the rest is due with the next `Advance`.
+pub const ADVANCE_EVENTS_MAX: usize = 1_024;
+
 /// Commands one turn takes from its mailbox.
 /// Unit: commands. Enforced by: the runtime. Beyond: they wait for the next turn.
 pub const TURN_COMMANDS_MAX: usize = 256;
@@ -156,5 +160,6 @@ const _: () = assert!(PAYLOAD_BYTES_MAX < RECORD_BYTES_MAX);
 const _: () = assert!(INPUT_BYTES_MAX <= PAYLOAD_BYTES_MAX);
 const _: () = assert!(EACH_ITEMS_MAX as usize <= RUN_CALLS_MAX);
 const _: () = assert!(CLASS_NODES_MAX <= RUN_CALLS_MAX);
+const _: () = assert!(APPEND_EVENTS_MAX / 2 + ADVANCE_EVENTS_MAX < APPEND_EVENTS_MAX);
 const _: () = assert!(COMMIT_GROUP_MAX <= COMMIT_QUEUE_MAX);
 const _: () = assert!(LOOKUP_BACKOFF_BASE_MS <= LOOKUP_BACKOFF_MAX_MS);

@@ -42,6 +42,8 @@ reasons! {
     OwnerLost = "OWNER_LOST",
     /// The send window passed before the request could leave.
     SendWindowPassed = "SEND_WINDOW_PASSED",
+    /// The list of an each's values is larger than a value may be.
+    ResultTooLarge = "RESULT_TOO_LARGE",
     /// The same request can never succeed.
     SameInputFails = "SAME_INPUT_FAILS",
     /// The call's attempts are used up.

@@ -36,6 +36,8 @@ impl Fate {
 /// The outside world's side of all writes, by effect key.
 #[derive(Clone, Default)]
 pub(crate) struct Receiver {
+    /// What it answers to every request; default: a word.
+    pub(crate) reply: Option<Payload>,
     /// When each effect happened, as often as it did.
     applied: BTreeMap<EffectKey, Vec<Timestamp>>,
     /// Requests that have landed: one request lands once.
@@ -224,7 +226,10 @@ fn serve(world: &World, receiver: &mut Receiver, action: Action) -> Option<Comma
             if world.run.calls().get(call)?.effect.is_some() {
                 receiver.land(world, (call, attempt), world.now);
             }
-            let end = answered();
+            let mut end = answered();
+            if let (SettleEnd::Answered { result, .. }, Some(reply)) = (&mut end, &receiver.reply) {
+                *result = reply.clone();
+            }
             Some(Command::Settle(Settle {
                 call,
                 attempt,
