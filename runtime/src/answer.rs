@@ -167,7 +167,8 @@ pub(crate) async fn wait_for(
 }
 
 fn quarantined(run: Arc<Run>) -> Result<Arc<Run>, EngineError> {
-    let head = run.head();
+    // An outcome that was there before the run was quarantined stands.
+    let head = run.head().filter(|head| head.lap.outcome.is_none());
     match head.and_then(|head| head.quarantined.as_ref().map(|detail| (head.run, detail))) {
         Some((id, detail)) => Err(EngineError::NotDriven {
             run: id,

@@ -63,11 +63,6 @@ impl Mailbox {
         self.0.send(message).await.is_ok()
     }
 
-    /// Delivers without waiting; for senders that are being dropped.
-    pub(crate) fn try_deliver(&self, message: Message) -> bool {
-        self.0.try_send(message).is_ok()
-    }
-
     /// Asks and waits; `None` when the run is no longer live.
     pub(crate) async fn ask(&self, question: Question) -> Option<Arc<Run>> {
         let (tell, told) = oneshot::channel();

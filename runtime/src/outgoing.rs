@@ -61,6 +61,7 @@ pub(crate) fn attempt(
         let lost = Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent)
             .message("the attempt ended without a report");
         let mut report = Report {
+            shared: Arc::clone(&shared),
             mailbox,
             lost: Some(settle(SettleEnd::Failed(lost))),
         };
@@ -119,6 +120,7 @@ pub(crate) fn bounded(mut text: String) -> String {
 /// Makes sure that whatever is out reports: a future that is dropped or panics reports what is
 /// known then.
 struct Report {
+    shared: Arc<Shared>,
     mailbox: Mailbox,
     lost: Option<Command>,
 }
@@ -132,9 +134,11 @@ impl Report {
 
 impl Drop for Report {
     fn drop(&mut self) {
-        if let Some(lost) = self.lost.take() {
-            self.mailbox.try_deliver(Message::Report(lost));
-        }
+        let Some(lost) = self.lost.take() else { return };
+        let mailbox = self.mailbox.clone();
+        self.shared.ports.spawner.spawn(Box::pin(async move {
+            mailbox.deliver(Message::Report(lost)).await;
+        }));
     }
 }
 
@@ -154,6 +158,7 @@ pub(crate) fn asking(shared: Arc<Shared>, mailbox: Mailbox, ask: Asking) -> BoxF
         };
         let lost = looked_up(shared.now(), Finding::CannotTell);
         let mut report = Report {
+            shared: Arc::clone(&shared),
             mailbox,
             lost: Some(lost),
         };

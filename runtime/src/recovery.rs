@@ -110,7 +110,11 @@ async fn recover_run(shared: &Arc<Shared>, id: RunId) -> Result<(), EngineError>
     let loaded = match patiently(shared, || load::load(shared, id)).await {
         Ok(Some(loaded)) => loaded,
         Ok(None) => return Ok(()),
-        Err(error @ (LedgerError::CorruptRecord { .. } | LedgerError::CorruptChain { .. })) => {
+        Err(
+            error @ (LedgerError::CorruptRecord { .. }
+            | LedgerError::CorruptChain { .. }
+            | LedgerError::Damaged { .. }),
+        ) => {
             tracing::error!(run = %id, %error, "a run cannot be loaded");
             let (reason, detail) = (NotDrivenReason::Corrupt, error.to_string());
             shared.note_not_driven(NotDriven {
@@ -150,7 +154,9 @@ async fn recover_run(shared: &Arc<Shared>, id: RunId) -> Result<(), EngineError>
 fn inputs(shared: &Shared, loaded: &LoadedRun) -> Vec<Input> {
     let take_over = Command::TakeOver {
         worker: shared.worker,
-        last_at: loaded.last_at,
+        last_at: shared
+            .last_time
+            .map_or(loaded.last_at, |last| last.max(loaded.last_at)),
     };
     let mut inputs = vec![Input::from(take_over)];
     inputs.extend(loaded.inbox.iter().cloned().map(inbox::input));

@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) time: EngineTime,
     pub(crate) registry: Registry,
     pub(crate) worker: WorkerId,
+    /// The newest time in the ledger when it was opened: until then a process was alive.
+    pub(crate) last_time: Option<Timestamp>,
     /// Control attempts have a pool of their own.
     pub(crate) control: Arc<Semaphore>,
     live: Mutex<BTreeMap<RunId, Mailbox>>,
@@ -60,6 +62,7 @@ impl Shared {
             time,
             registry: parts.registry,
             worker,
+            last_time: parts.last_time,
             control: Arc::new(Semaphore::new(limits::CONTROL_IN_FLIGHT_MAX)),
             live: Mutex::new(BTreeMap::new()),
             not_driven: Mutex::new(BTreeMap::new()),
@@ -96,10 +99,11 @@ impl Shared {
 
     /// Takes a place for a run; recovered runs always get one.
     pub(crate) fn admit(&self, run: RunId, mailbox: Mailbox) -> Result<(), EngineError> {
+        // Under the lock: whoever stops the engine then finds this run's mailbox, or refuses it.
+        let mut live = self.live.lock();
         if self.is_stopping() {
             return Err(Refusal::new(Code::EngineStopping).into());
         }
-        let mut live = self.live.lock();
         if self.runs_max <= live.len() {
             let refusal = Refusal::new(Code::EngineFull)
                 .with("live", live.len())
@@ -137,6 +141,7 @@ impl Shared {
     }
 
     pub(crate) fn stop(&self) {
+        let _live = self.live.lock();
         self.stopping.store(true, Ordering::SeqCst);
     }
 

@@ -136,20 +136,33 @@ impl<'a> Turn<'a> {
     }
 
     /// Does everything that is pending and needs nothing from outside; `false` when nothing is.
+    ///
+    /// Attempts are authorised last, once no code of the class has anything left to do: their time
+    /// counts from here, and the class's code may have taken some.
     fn advance(&mut self) -> Result<bool, Poison> {
+        let pending = self.shared.core.pending(self.run, self.now);
         let mut moved = false;
-        for action in self.shared.core.pending(self.run, self.now) {
+        for &action in &pending {
             moved |= match action {
                 Action::Advance => self.follow(Command::Advance)?,
-                Action::Prepare { .. } | Action::Start { .. } if self.draining => false,
+                Action::Prepare { .. } if self.draining => false,
                 Action::Prepare { call } => self.prepare(call)?,
-                Action::Start { call, .. } => match self.start(call) {
-                    Some(command) => self.follow(command)?,
-                    None => false,
-                },
                 Action::Assemble => self.assemble()?,
-                Action::Attempt { .. } | Action::LookUp { .. } | Action::WakeAt(_) => false,
+                Action::Start { .. }
+                | Action::Attempt { .. }
+                | Action::LookUp { .. }
+                | Action::WakeAt(_) => false,
             };
+        }
+        if moved || self.draining {
+            return Ok(moved);
+        }
+        for action in pending {
+            if let Action::Start { call, .. } = action
+                && let Some(command) = self.start(call)
+            {
+                moved |= self.follow(command)?;
+            }
         }
         Ok(moved)
     }
@@ -167,6 +180,7 @@ impl<'a> Turn<'a> {
                 return Ok(false);
             };
             self.made.insert(call, made);
+            self.now = self.shared.now();
         }
         let Some(made) = self.made.get(&call).cloned() else {
             return Ok(false);
@@ -183,7 +197,9 @@ impl<'a> Turn<'a> {
 
     fn assemble(&mut self) -> Result<bool, Poison> {
         let code = || user_code::assemble(self.registered, self.run);
-        match caught(Code::ClassPanicked, code)? {
+        let made = caught(Code::ClassPanicked, code)?;
+        self.now = self.shared.now();
+        match made {
             Some(command) => Ok(self.follow(command)?),
             None => Ok(false),
         }

@@ -71,7 +71,7 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         Command::Assembled { result } => lap::assembled(run, result, now),
         Command::Cancel { by, why } => lap::cancel(run, by, why),
         Command::Advance => lap::advance(run, now),
-        Command::Quarantine { message } => lap::quarantine(run, message),
+        Command::Quarantine { message } => lap::quarantine(run, message, now),
     }
 }
 

@@ -55,19 +55,19 @@ pub(crate) fn looked_up(
         }
         Finding::NotFound if believed => absent(run, id, Reason::AbsentAfterHorizon),
         Finding::NotFound if doubt.absent_after <= report.asked_at => {
-            let at = next_lookup(doubt, report.evidence, now);
+            let at = next_lookup(run, doubt, report.evidence, now);
             vec![asked(&report, Reason::CannotTell, at)]
         }
         Finding::NotFound => {
-            let at = next_lookup(doubt, report.evidence, now).max(doubt.absent_after);
+            let at = next_lookup(run, doubt, report.evidence, now).max(doubt.absent_after);
             vec![asked(&report, Reason::NotFoundInsideHorizon, at)]
         }
         Finding::InProgress => {
-            let at = next_lookup(doubt, report.evidence, now);
+            let at = next_lookup(run, doubt, report.evidence, now);
             vec![asked(&report, Reason::StillInProgress, at)]
         }
         Finding::CannotTell => {
-            let at = next_lookup(doubt, report.evidence, now);
+            let at = next_lookup(run, doubt, report.evidence, now);
             vec![asked(&report, Reason::CannotTell, at)]
         }
     })
@@ -82,10 +82,17 @@ fn asked(report: &LookedUp, reason: Reason, next_at: Timestamp) -> Event {
     }
 }
 
-/// Half of the doubled wait is sure, half is drawn, so that many doubts do not ask in step.
-fn next_lookup(doubt: &Doubt, evidence: Evidence, now: Timestamp) -> Timestamp {
+/// Half of the doubled wait is sure, half is drawn, so that many doubts do not ask in step. Once
+/// the lap has its outcome nobody waits, and the waits grow longer.
+fn next_lookup(run: &Run, doubt: &Doubt, evidence: Evidence, now: Timestamp) -> Timestamp {
+    let ended = run.head().is_some_and(|head| head.lap.outcome.is_some());
+    let max = if ended {
+        limits::LOOKUP_BACKOFF_ENDED_MAX_MS
+    } else {
+        limits::LOOKUP_BACKOFF_MAX_MS
+    };
     let doubled = Millis::new(limits::LOOKUP_BACKOFF_BASE_MS).times(1 << doubt.asked.min(20));
-    let top = doubled.min(Millis::new(limits::LOOKUP_BACKOFF_MAX_MS));
+    let top = doubled.min(Millis::new(max));
     let half = Millis::new(top.get() / 2);
     now + half + next::scale(half, evidence.draw)
 }

@@ -10,7 +10,7 @@ use crate::call::{Call, Phase};
 use crate::event::{AttemptEnd, Event, OutcomeKind};
 use crate::guard;
 use crate::run::{Head, LapOutcome, Later, Run};
-use crate::{advance, attempt};
+use crate::{advance, attempt, lease};
 
 /// Whether every value of the result is there to be put together.
 pub(crate) fn can_assemble(run: &Run) -> bool {
@@ -194,7 +194,7 @@ pub(crate) fn is_stopped(run: &Run, head: &Head, call: &Call) -> bool {
 
 /// The end of the lap; reads that are out are not waited for.
 fn ended(run: &Run, outcome: OutcomeKind, reason: Reason, at: Timestamp) -> Vec<Event> {
-    let mut events = stop_reads(run);
+    let mut events = stop_reads(run, reason);
     events.push(Event::LapEnded {
         outcome,
         reason,
@@ -205,7 +205,7 @@ fn ended(run: &Run, outcome: OutcomeKind, reason: Reason, at: Timestamp) -> Vec<
 }
 
 /// Settles the reads that are out, at what was reserved for them.
-fn stop_reads(run: &Run) -> Vec<Event> {
+fn stop_reads(run: &Run, reason: Reason) -> Vec<Event> {
     let mut events = Vec::new();
     for (id, call) in run.calls.in_flight().filter(|(_, call)| !run.writes(call)) {
         let Some(attempt) = call.in_flight() else {
@@ -219,7 +219,7 @@ fn stop_reads(run: &Run) -> Vec<Event> {
             cost: attempt.reserved,
             client_retries: 0,
         });
-        let (kind, reason) = (FailureKind::Canceled, Reason::Requested);
+        let kind = FailureKind::Canceled;
         events.push(Event::CallFailed {
             call: id,
             kind,
@@ -241,7 +241,7 @@ pub(crate) fn cancel(run: &Run, by: String, why: String) -> Result<Vec<Event>, R
         return Ok(Vec::new());
     }
     let mut events = vec![Event::CancelRequested { by, why }];
-    events.extend(stop_reads(run));
+    events.extend(stop_reads(run, Reason::Requested));
     Ok(events)
 }
 
@@ -250,9 +250,16 @@ pub(crate) fn advance(run: &Run, now: Timestamp) -> Result<Vec<Event>, Refusal> 
     Ok(advance::due(run, now))
 }
 
-pub(crate) fn quarantine(run: &Run, message: String) -> Result<Vec<Event>, Refusal> {
-    guard::driven(run)?;
-    Ok(vec![Event::RunQuarantined { message }])
+/// The run is not driven any more. Writes that are out become doubts that a person can see.
+pub(crate) fn quarantine(
+    run: &Run,
+    message: String,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    let head = guard::driven(run)?;
+    let mut events = lease::interrupt(run, head, now);
+    events.push(Event::RunQuarantined { message });
+    Ok(events)
 }
 
 pub(crate) fn apply_cancel(run: &mut Run, by: &str, why: &str) -> Result<(), Corrupt> {

@@ -31,6 +31,14 @@ pub(crate) fn take_over(
         downtime,
         extended,
     })];
+    events.extend(interrupt(run, head, now));
+    Ok(events)
+}
+
+/// Whoever made the attempts that are out will not report them: reads are settled at what was
+/// reserved, writes are in doubt.
+pub(crate) fn interrupt(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
+    let mut events = Vec::new();
     for (id, call) in run.calls.in_flight() {
         let Some(attempt) = call.in_flight() else {
             continue;
@@ -52,7 +60,7 @@ pub(crate) fn take_over(
             events.push(doubt::in_doubt(site, attempt, Reason::OwnerLost));
         }
     }
-    Ok(events)
+    events
 }
 
 /// By how much the lap's times move: all of the downtime, as long as the class's maximum lasts.

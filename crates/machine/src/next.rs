@@ -30,8 +30,15 @@ pub enum Move {
 pub const fn table(kind: FailureKind, sent: Sent, writes: bool) -> Move {
     match (writes, sent, kind) {
         (true, Sent::MaybeSent, _) | (true, _, FailureKind::EffectUnknown) => Move::Reconcile,
-        // An answer that cannot be read does not say that nothing was done.
-        (true, Sent::Answered, FailureKind::ResultInvalid) => Move::Reconcile,
+        // An answer that cannot be read, or that only says that something on the way failed or took
+        // too long, does not say that nothing was done.
+        (
+            true,
+            Sent::Answered,
+            FailureKind::ResultInvalid
+            | FailureKind::TransientTransport
+            | FailureKind::DeadlineExhausted,
+        ) => Move::Reconcile,
         (_, _, FailureKind::InvalidInput | FailureKind::Unauthorized | FailureKind::Canceled) => {
             Move::GiveUp
         }
@@ -52,14 +59,10 @@ pub const fn table(kind: FailureKind, sent: Sent, writes: bool) -> Move {
 pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidence) -> Vec<Event> {
     let kind = failure.kind;
     match table(kind, failure.sent, site.writes()) {
-        Move::Reconcile => {
-            let out = site.call.in_flight();
-            out.map(|out| doubt::in_doubt(site, out, Reason::WriteResponseLost))
-                .into_iter()
-                .collect()
-        }
+        Move::Reconcile => reconcile(site),
         Move::Retry => match retry(site, failure, evidence) {
             Ok(event) => vec![event],
+            Err(_) if is_unsure(site, failure) => reconcile(site),
             Err(reason) => fall_back(site, Why { kind, reason }),
         },
         Move::Fallback => fall_back(
@@ -79,6 +82,20 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
             ending::give_up(site.run, site.id, site.call, Why { kind, reason })
         }
     }
+}
+
+/// An overloaded receiver, or a proxy before it, may have done it all the same. While the same key
+/// is sent again that does no harm; before the call is given up, the receiver is asked.
+fn is_unsure(site: Site<'_>, failure: &Failure) -> bool {
+    let said_so = failure.sent == Sent::Answered && failure.kind == FailureKind::Overloaded;
+    site.writes() && said_so
+}
+
+fn reconcile(site: Site<'_>) -> Vec<Event> {
+    let out = site.call.in_flight();
+    out.map(|out| doubt::in_doubt(site, out, Reason::WriteResponseLost))
+        .into_iter()
+        .collect()
 }
 
 /// Another attempt on the same rung, if attempts, tokens and times allow it.

@@ -55,7 +55,8 @@ pub const RUN_RETRIES_MAX: u32 = 1_000;
 /// Unit: milliseconds. Enforced by: `graph` validation. Beyond: TIMES_INVALID.
 pub const ANSWER_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1_000;
 
-/// Time from the durable append of an attempt to the moment its request leaves.
+/// Time from the decision of an attempt, right before its append, to the moment its request
+/// leaves. A disk that takes longer than this for an append lets nothing leave.
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: settled NotSent, never sent late.
 pub const SEND_WINDOW_MS: u64 = 1_000;
 
@@ -66,6 +67,10 @@ pub const LOOKUP_BACKOFF_BASE_MS: u64 = 250;
 /// Longest wait between two look-ups of an effect in doubt.
 /// Unit: milliseconds. Enforced by: `machine`. Beyond: capped.
 pub const LOOKUP_BACKOFF_MAX_MS: u64 = 60_000;
+
+/// The same once the lap has its outcome and nobody waits.
+/// Unit: milliseconds. Enforced by: `machine`. Beyond: capped.
+pub const LOOKUP_BACKOFF_ENDED_MAX_MS: u64 = 60 * 60 * 1_000;
 
 /// Timeout of one control attempt.
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: the look-up could not tell.
@@ -163,3 +168,4 @@ const _: () = assert!(CLASS_NODES_MAX <= RUN_CALLS_MAX);
 const _: () = assert!(APPEND_EVENTS_MAX / 2 + ADVANCE_EVENTS_MAX < APPEND_EVENTS_MAX);
 const _: () = assert!(COMMIT_GROUP_MAX <= COMMIT_QUEUE_MAX);
 const _: () = assert!(LOOKUP_BACKOFF_BASE_MS <= LOOKUP_BACKOFF_MAX_MS);
+const _: () = assert!(LOOKUP_BACKOFF_MAX_MS <= LOOKUP_BACKOFF_ENDED_MAX_MS);

@@ -32,8 +32,6 @@ macro_rules! reasons {
 reasons! {
     /// The failure kind and the budget allow another attempt.
     RetryAllowed = "RETRY_ALLOWED",
-    /// The primary is used up; the next rung is tried.
-    FallbackNext = "FALLBACK_NEXT",
     /// The provider asked to wait longer than the run has.
     RetryAfterExceedsRemaining = "RETRY_AFTER_EXCEEDS_REMAINING_BUDGET",
     /// A write went out and no answer came.

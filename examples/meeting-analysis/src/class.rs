@@ -6,20 +6,21 @@
 use std::sync::Arc;
 
 use mainstay::CostUnits;
-use mainstay::class::{Budget, Class, Extend, Problems, Reserve, TaskClass};
+use mainstay::class::{Budget, Builder, Class, Extend, Problems, Ref, Reserve, SoftRef, TaskClass};
 use mainstay::class::{hours, ms, secs};
 use mainstay::dispatch::{Read, Write};
 use mainstay::graph::OnDowntime;
 
 use crate::local::{LocalSpecialist, PolicySearch, PolicySnapshot, SNAPSHOT_AGE_MAX, Summariser};
 use crate::minutes::Meeting;
-use crate::policy::{Grade, PolicyEvidence, PolicyQuery};
+use crate::policy::{Grade, PolicyEvidence};
 use crate::report::{Parts, Report, TicketRef};
 use crate::summarise::{ACTIONS_MAX, Draft};
 use crate::text::utc;
-use crate::tickets::{NewTicket, RelatedTicket, TicketQuery};
+use crate::tickets::{NewTicket, RelatedTicket};
 use crate::wire::{
-    DraftRequest, RelatedQuery, SpecialistReply, SpecialistRequest, TicketReply, TicketRequest,
+    DraftRequest, Outline, RelatedQuery, SpecialistReply, SpecialistRequest, TicketReply,
+    TicketRequest,
 };
 
 /// The class's name.
@@ -73,11 +74,7 @@ where
     S: Read<Request = SpecialistRequest, Reply = SpecialistReply> + Clone,
     T: Write<Request = TicketRequest, Reply = TicketReply> + Clone,
 {
-    let version = match on_downtime {
-        OnDowntime::Extend { .. } => VERSION_EXTEND,
-        OnDowntime::Absolute => VERSION_ABSOLUTE,
-    };
-    let mut g = TaskClass::<Meeting>::define(NAME, version);
+    let mut g = TaskClass::<Meeting>::define(NAME, version_of(on_downtime));
     g.budget(
         Budget::new()
             .answer_by(secs(12))
@@ -92,22 +89,74 @@ where
             .deliver(ms(400)),
     );
     g.on_downtime(on_downtime);
+    let (policy, related) = searches(&mut g, deps);
+    let draft = draft(&mut g, deps, related);
+    let items_max = u32::try_from(ACTIONS_MAX).unwrap_or(u32::MAX);
+    let needs = (policy, draft);
+    let tickets = g
+        .each(
+            "ticket_write",
+            &deps.tickets,
+            needs,
+            items_max,
+            |m, (policy, draft)| requests(m, policy, draft),
+        )
+        .effect("ticket")
+        .business_id_from(digest)
+        .attempts(3)
+        .cost(CostUnits::milli(100))
+        .add();
+    g.finish(
+        (draft, policy, related, tickets),
+        |_, (draft, policy, related, tickets)| report(draft, policy, related, tickets),
+    )
+}
 
+const fn version_of(on_downtime: OnDowntime) -> u32 {
+    match on_downtime {
+        OnDowntime::Extend { .. } => VERSION_EXTEND,
+        OnDowntime::Absolute => VERSION_ABSOLUTE,
+    }
+}
+
+/// What bears on the minutes: policies, without which no ticket is written, and related tickets.
+fn searches<R, S, T>(
+    g: &mut Builder<Meeting>,
+    deps: &Deps<R, S, T>,
+) -> (Ref<PolicyEvidence>, SoftRef<Vec<RelatedTicket>>)
+where
+    R: Read<Request = RelatedQuery, Reply = Vec<RelatedTicket>> + Clone,
+{
+    let outline = g.local("outline", (), |m, ()| Outline::of(m)).add();
     let policy = g
-        .read("policy_rag", &deps.policy, (), |m, ()| {
-            PolicyQuery::about(&m.minutes())
+        .read("policy_rag", &deps.policy, outline, |_, outline| {
+            outline.policy.clone()
         })
         .attempts(2)
         .fallback(&deps.snapshot, SNAPSHOT_AGE_MAX)
         .add();
     let related = g
-        .read("related_tickets", &deps.related, (), |m, ()| RelatedQuery {
-            query: TicketQuery::about(&m.minutes()),
-            exclude_source: digest(m),
+        .read("related_tickets", &deps.related, outline, |m, outline| {
+            RelatedQuery {
+                query: outline.tickets.clone(),
+                exclude_source: digest(m),
+            }
         })
         .attempts(2)
         .soft(RELATED_NOTICE)
         .add();
+    (policy, related)
+}
+
+/// The draft, with the specialist's summary when there is one.
+fn draft<R, S, T>(
+    g: &mut Builder<Meeting>,
+    deps: &Deps<R, S, T>,
+    related: SoftRef<Vec<RelatedTicket>>,
+) -> Ref<Draft>
+where
+    S: Read<Request = SpecialistRequest, Reply = SpecialistReply> + Clone,
+{
     let specialist = g
         .read("specialist", &deps.specialist, (), |m, ()| {
             SpecialistRequest {
@@ -119,38 +168,16 @@ where
         .soft(SPECIALIST_NOTICE)
         .fallback_local(&deps.local)
         .add();
-    let draft = g
-        .read(
-            "draft",
-            &deps.draft,
-            (related, specialist),
-            |m, (related, specialist)| DraftRequest {
-                meeting: m.clone(),
-                related: related.cloned().unwrap_or_default(),
-                specialist: specialist.cloned(),
-            },
-        )
-        .attempts(2)
-        .add();
-    let items_max = u32::try_from(ACTIONS_MAX).unwrap_or(u32::MAX);
-    let tickets = g
-        .each(
-            "ticket_write",
-            &deps.tickets,
-            (policy, draft),
-            items_max,
-            |m, (policy, draft)| requests(m, policy, draft),
-        )
-        .effect("ticket")
-        .business_id_from(digest)
-        .significant(&TICKET_IDENTITY)
-        .attempts(3)
-        .cost(CostUnits::milli(100))
-        .add();
-    g.finish(
-        (draft, policy, related, tickets),
-        |_, (draft, policy, related, tickets)| report(draft, policy, related, tickets),
-    )
+    let needs = (related, specialist);
+    g.read("draft", &deps.draft, needs, |m, (related, specialist)| {
+        DraftRequest {
+            meeting: m.clone(),
+            related: related.cloned().unwrap_or_default(),
+            specialist: specialist.cloned(),
+        }
+    })
+    .attempts(2)
+    .add()
 }
 
 /// The default: times move by up to an hour of downtime.

@@ -7,8 +7,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::minutes::Meeting;
+use crate::policy::PolicyQuery;
 use crate::summarise::{Sentence, Summary};
 use crate::tickets::{NewTicket, RelatedTicket, TicketQuery};
+
+/// What the minutes are about, worked out once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Outline {
+    /// Which policies to look for.
+    pub policy: PolicyQuery,
+    /// Which tickets to look for.
+    pub tickets: TicketQuery,
+}
+
+impl Outline {
+    /// The outline of these minutes.
+    #[must_use]
+    pub fn of(meeting: &Meeting) -> Self {
+        let minutes = meeting.minutes();
+        Self {
+            policy: PolicyQuery::about(&minutes),
+            tickets: TicketQuery::about(&minutes),
+        }
+    }
+}
 
 /// A search for tickets about the same things, without those made from these very minutes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

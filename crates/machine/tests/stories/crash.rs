@@ -101,7 +101,7 @@ fn a_write_that_is_out_when_the_wait_is_over_is_settled_into_an_addendum() {
         write  order timeout=60s attempts=3
         start  answer_by=60s doubt_wait=0ms
         at 60s -> handed_off DOUBT_WAIT_OVER, out order, ended
-        fail   order OVERLOADED -> EffectAbsent order, addendum order REFUSED_BY_RECEIVER, \
+        fail   order RATE_LIMITED -> EffectAbsent order, addendum order REFUSED_BY_RECEIVER, \
                no AttemptStarted, closed
     ",
     );

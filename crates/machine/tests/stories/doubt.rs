@@ -213,3 +213,26 @@ fn an_item_in_doubt_does_not_hold_up_the_others() {
     ",
     );
 }
+
+#[test]
+fn an_overloaded_receiver_is_asked_before_its_write_is_given_up() {
+    check(
+        "
+        write  order timeout=5s attempts=2
+        start  answer_by=60s
+        fail   order OVERLOADED -> EffectAbsent order, AttemptStarted order
+        fail   order OVERLOADED -> EffectInDoubt order, no CallFailed
+    ",
+    );
+}
+
+#[test]
+fn a_write_that_is_out_when_its_run_is_quarantined_is_in_doubt_for_a_person_to_see() {
+    check(
+        "
+        write  order timeout=5s
+        start  answer_by=60s
+        quarantine -> EffectInDoubt order, RunQuarantined, no AttemptStarted
+    ",
+    );
+}

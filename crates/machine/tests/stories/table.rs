@@ -11,11 +11,11 @@ const TABLE: &str = "
     UNAUTHORIZED         give_up  give_up  give_up    give_up  reconcile give_up
     RATE_LIMITED         retry    retry    retry      retry    reconcile retry
     OVERLOADED           retry    retry    retry      retry    reconcile retry
-    TRANSIENT_TRANSPORT  retry    retry    retry      retry    reconcile retry
+    TRANSIENT_TRANSPORT  retry    retry    retry      retry    reconcile reconcile
     PERMANENT_PROVIDER   fallback fallback fallback   give_up  reconcile give_up
     RESULT_INVALID       fallback fallback fallback   give_up  reconcile reconcile
     EFFECT_UNKNOWN       retry    retry    retry      reconcile reconcile reconcile
-    DEADLINE_EXHAUSTED   fallback fallback fallback   fallback reconcile fallback
+    DEADLINE_EXHAUSTED   fallback fallback fallback   fallback reconcile reconcile
     CANCELED             give_up  give_up  give_up    give_up  reconcile give_up
 ";
 
