@@ -220,7 +220,7 @@ fn an_overloaded_receiver_is_asked_before_its_write_is_given_up() {
         "
         write  order timeout=5s attempts=2
         start  answer_by=60s
-        fail   order OVERLOADED -> EffectAbsent order, AttemptStarted order
+        fail   order OVERLOADED -> EffectAbsent order, AttemptStarted order/2
         fail   order OVERLOADED -> EffectInDoubt order, no CallFailed
     ",
     );
