@@ -179,6 +179,7 @@ impl<'a> Turn<'a> {
             let Some(made) = caught(Code::ClassPanicked, code)? else {
                 return Ok(false);
             };
+            self.warn_of(&made);
             self.made.insert(call, made);
             self.now = self.shared.now();
         }
@@ -192,7 +193,37 @@ impl<'a> Turn<'a> {
         let failure = Failure::new(FailureKind::InvalidInput, Sent::NotSent)
             .provider_code(refusal.code.as_str())
             .message(bounded(refusal.to_string()));
-        Ok(self.follow(Command::Unpreparable { call, failure })?)
+        let command = Command::Unpreparable { call, failure };
+        self.warn_of(&command);
+        Ok(self.follow(command)?)
+    }
+
+    /// What the class's own code said is in no event yet, so it is said here.
+    fn warn_of(&self, command: &Command) {
+        match command {
+            Command::Unpreparable { call, failure } => {
+                let call = self.run.path(*call);
+                tracing::warn!(run = %self.id, %call, %failure, "the class's code made no value");
+            }
+            Command::Assembled {
+                result: Err(failure),
+            } => {
+                tracing::warn!(run = %self.id, %failure, "the class's code made no result");
+            }
+            Command::Start(_)
+            | Command::TakeOver { .. }
+            | Command::Prepared { .. }
+            | Command::Listed { .. }
+            | Command::Computed { .. }
+            | Command::Authorize { .. }
+            | Command::Settle(_)
+            | Command::LookedUp(_)
+            | Command::KeyHeld { .. }
+            | Command::Assembled { result: Ok(_) }
+            | Command::Cancel { .. }
+            | Command::Advance
+            | Command::Quarantine { .. } => {}
+        }
     }
 
     fn assemble(&mut self) -> Result<bool, Poison> {
@@ -200,7 +231,10 @@ impl<'a> Turn<'a> {
         let made = caught(Code::ClassPanicked, code)?;
         self.now = self.shared.now();
         match made {
-            Some(command) => Ok(self.follow(command)?),
+            Some(command) => {
+                self.warn_of(&command);
+                Ok(self.follow(command)?)
+            }
             None => Ok(false),
         }
     }

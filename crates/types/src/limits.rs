@@ -85,7 +85,7 @@ pub const CONTROL_IN_FLIGHT_MAX: usize = 32;
 pub const DOUBT_WAIT_MS_DEFAULT: u64 = 24 * 60 * 60 * 1_000;
 
 /// How long an effect entry outlives its run.
-/// Unit: milliseconds. Enforced by: retention. Beyond: forgotten, unless in doubt.
+/// Unit: milliseconds. Enforced by: nobody yet, it is only recorded. Beyond: kept all the same.
 pub const KEY_MEMORY_MS_DEFAULT: u64 = 400 * 24 * 60 * 60 * 1_000;
 
 /// Wait before a call asks again for an effect key that another run holds.
@@ -128,6 +128,11 @@ pub const INBOX_COMMANDS_MAX: usize = 1_024;
 /// Unit: bytes. Enforced by: `ledger/sled`. Beyond: pieces.
 pub const SLED_VALUE_BYTES_MAX: usize = 64 << 10;
 
+/// Largest value that sled keeps whole; larger ones are cut into pieces. sled rewrites a page of
+/// about 17 values each few changes, so a small change beside large values would cost a MiB.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: pieces.
+pub const SLED_WHOLE_BYTES_MAX: usize = 4 << 10;
+
 /// Size of a piece of a large value.
 /// Unit: bytes. Enforced by: `ledger/sled`. Beyond: the next piece.
 pub const PIECE_BYTES_MAX: usize = 32 << 10;
@@ -135,6 +140,29 @@ pub const PIECE_BYTES_MAX: usize = 32 << 10;
 /// Longest sled key.
 /// Unit: bytes. Enforced by: `ledger/sled`. Beyond: a bug (assert).
 pub const SLED_KEY_BYTES_MAX: usize = 128;
+
+/// What sled writes between two syncs; less than its segment, or a loss of power may take back
+/// what was acknowledged.
+/// Unit: bytes in its file, estimated from above. Enforced by: `ledger/sled`. Beyond: large values
+/// are written and synced ahead; a request that stays too large with all of them cut gets `Full`.
+pub const SLED_SYNC_BYTES_MAX: usize = 6 << 20;
+
+/// Heads of runs that were written lately and are kept in memory, so that a commit reads nothing.
+/// Unit: runs. Enforced by: `ledger/sled`. Beyond: the older half is read again.
+pub const SLED_HEADS_MAX: usize = 2 * LIVE_RUNS_MAX;
+
+/// How long closing a store may take.
+/// Unit: milliseconds. Enforced by: `ledger/sled`. Beyond: locked until the process ends.
+pub const SLED_CLOSE_MS_MAX: u64 = 30_000;
+
+/// Free space of the store's volume that new runs need.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond (less is free): STORE_FULL for new runs.
+pub const START_ROOM_BYTES_MIN: u64 = 128 << 20;
+
+/// Free space of the store's volume that commits of runs that exist need. sled grows by whole
+/// segments and must never meet a full disk, because it keeps that error.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond (less is free): only inbox commands are taken.
+pub const COMMIT_ROOM_BYTES_MIN: u64 = 64 << 20;
 
 /// Largest record (header and payload).
 /// Unit: bytes. Enforced by: `ledger::codec`. Beyond: CORRUPT_RECORD when read.
@@ -160,7 +188,10 @@ pub const HTTP_REPLY_BYTES_MAX: usize = 4 << 20;
 /// Unit: milliseconds. Enforced by: `adapters/http`. Beyond: TRANSIENT_TRANSPORT, NOT_SENT.
 pub const HTTP_CONNECT_MS_DEFAULT: u64 = 1_000;
 
-const _: () = assert!(PIECE_BYTES_MAX <= SLED_VALUE_BYTES_MAX);
+const _: () = assert!(PIECE_BYTES_MAX < SLED_VALUE_BYTES_MAX);
+const _: () = assert!(SLED_WHOLE_BYTES_MAX < PIECE_BYTES_MAX);
+const _: () = assert!(SLED_VALUE_BYTES_MAX < SLED_SYNC_BYTES_MAX / 8);
+const _: () = assert!(COMMIT_ROOM_BYTES_MIN < START_ROOM_BYTES_MIN);
 const _: () = assert!(PAYLOAD_BYTES_MAX < RECORD_BYTES_MAX);
 const _: () = assert!(INPUT_BYTES_MAX <= PAYLOAD_BYTES_MAX);
 const _: () = assert!(EACH_ITEMS_MAX as usize <= RUN_CALLS_MAX);
