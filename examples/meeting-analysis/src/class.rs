@@ -103,6 +103,7 @@ where
         )
         .effect("ticket")
         .business_id_from(digest)
+        .significant(&TICKET_IDENTITY)
         .attempts(3)
         .cost(CostUnits::milli(100))
         .add();

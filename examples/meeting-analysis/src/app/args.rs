@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use mainstay::types::StartKey;
 
 use crate::app::fault::FaultSpec;
 
@@ -24,8 +25,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "./mainstay-store")]
     pub store: PathBuf,
     /// The key of the run; default: the digest of FILE
-    #[arg(long, value_name = "K")]
-    pub key: Option<String>,
+    #[arg(long, value_name = "K", value_parser = |text: &str| StartKey::new(text))]
+    pub key: Option<StartKey>,
     /// A ticket service that is running; default: one of this store is started
     #[arg(long, value_name = "URL")]
     pub tickets: Option<String>,
