@@ -70,19 +70,37 @@ pub fn check(view: &dyn View, request: &CommitRequest) -> Result<Option<Verdict>
 
 /// Whether `part` continues the log that ends at `head`, by an owner who may.
 fn follows(head: Option<Head>, part: &Part) -> bool {
-    let first = part.events.first().map(|stamped| &stamped.event);
-    let Some(head) = head else {
-        let begins = matches!(first, Some(Event::RunStarted(_)));
-        return begins && part.expected_seq == Seq(0) && part.epoch == Epoch(1);
-    };
-    if part.expected_seq != head.seq {
+    let mut events = part.events.iter().map(|stamped| &stamped.event);
+    let first = events.next();
+    // Who owns a run is settled by the first event of a part and nowhere else.
+    if events.any(|event| ownership(event).is_some()) {
         return false;
     }
-    let takes_over = matches!(first, Some(Event::LeaseTaken(taken)) if taken.epoch == part.epoch);
-    if takes_over {
-        return Some(part.epoch.get()) == head.epoch.get().checked_add(1);
+    let (seq, epoch) = head.map_or((Seq(0), Epoch(0)), |head| (head.seq, head.epoch));
+    let next = epoch.get().checked_add(1).map(Epoch);
+    let may = match (head, first.and_then(ownership)) {
+        (None, claim) => claim == Some(Claim::Start) && part.epoch == Epoch(1),
+        (Some(_), Some(Claim::Start)) => false,
+        (Some(_), Some(Claim::Lease(taken))) => taken == part.epoch && Some(taken) == next,
+        (Some(_), None) => part.epoch == epoch,
+    };
+    may && part.expected_seq == seq
+}
+
+/// How an event makes its writer the owner of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// It begins the run.
+    Start,
+    /// It takes the run over, in this epoch.
+    Lease(Epoch),
+}
+
+fn ownership(event: &Event) -> Option<Claim> {
+    if let Event::LeaseTaken(taken) = event {
+        return Some(Claim::Lease(taken.epoch));
     }
-    part.epoch == head.epoch
+    matches!(event, Event::RunStarted(_)).then_some(Claim::Start)
 }
 
 /// The first key of the request that it may not take.

@@ -22,7 +22,8 @@ pub struct Part {
     /// The run's newest sequence number as the writer knows it; 0 for a new run.
     pub expected_seq: Seq,
     /// The writer's lease epoch. Accepted when it is the run's own, or one above it and the first
-    /// event is `LeaseTaken` (or `RunStarted`, in epoch 1); otherwise the verdict is `Stale`.
+    /// event is `LeaseTaken` in that epoch (or `RunStarted`, in epoch 1); otherwise the verdict is
+    /// `Stale`, as for any other part in which one of these two events stands.
     pub epoch: Epoch,
     /// What has happened, in order. At most `limits::APPEND_EVENTS_MAX`.
     pub events: Vec<Stamped>,
@@ -80,7 +81,8 @@ pub enum Verdict {
     },
     /// A key it wants is taken. Nothing was written.
     KeyHeld(HeldKey),
-    /// There is no room. Nothing was written.
+    /// There is no room, or the request is larger than this ledger can make durable at once.
+    /// Nothing was written.
     Full,
 }
 

@@ -36,8 +36,12 @@ pub trait Ledger: Send + Sync {
     /// Commits each request as a whole or not at all, and says which.
     ///
     /// Durable once it returns `Ok`. Verdicts are in the order of the requests; a request sees what
-    /// earlier requests of the same group wrote. `Err` means that nothing is known about any of
-    /// them and that the ledger takes nothing more. At most `limits::COMMIT_GROUP_MAX` requests.
+    /// earlier requests of the same group wrote. At most `limits::COMMIT_GROUP_MAX` requests.
+    ///
+    /// `Err` means that nothing is known about any of them; each was still committed as a whole or
+    /// not at all, and the next read tells. After `Poisoned` the ledger takes nothing more until
+    /// it is opened again. Any other error is about stored bytes that these requests had to be
+    /// checked against and that could not be read: the ledger goes on and takes other requests.
     fn commit(
         &self,
         requests: Vec<CommitRequest>,

@@ -5,10 +5,11 @@
 
 use mainstay_graph::Contract;
 use mainstay_types::{
-    AttemptNo, CallId, Code, Corrupt, CostUnits, Millis, Refusal, Rung, Timestamp, Tokens, limits,
+    AttemptNo, CallId, Code, Corrupt, CostUnits, Millis, Reason, Refusal, Rung, Timestamp, Tokens,
+    limits,
 };
 
-use crate::call::{Attempt, AttemptState, Call, Phase};
+use crate::call::{Attempt, AttemptState, Call, EffectStatus, Phase};
 use crate::event::{AttemptEnd, AttemptStarted, Event};
 use crate::guard::Site;
 use crate::run::{Head, Run};
@@ -133,17 +134,31 @@ fn check_attempts(run: &Run, id: CallId, call: &Call, spec: &RungSpec) -> Result
 }
 
 /// A retry is load: every attempt beyond the lap's first of a call costs a token, unless it asks
-/// nothing of a provider (snapshot, cache, local compute).
+/// nothing of a provider (snapshot, cache, local compute). A write whose owner died and that is
+/// proven to have never arrived was no load either, so a crash does not eat the run's tokens.
 pub(crate) fn retry_tokens(head: &Head, call: &Call, spec: &RungSpec) -> Tokens {
     let tried = call
         .attempts
         .iter()
         .any(|attempt| attempt.lap == head.lap.no);
-    if tried && spec.is_load {
+    if tried && spec.is_load && !never_arrived(call) {
         Tokens::new(1)
     } else {
         Tokens::ZERO
     }
+}
+
+/// Whether the last attempt's owner died and the receiver is known to have got nothing.
+fn never_arrived(call: &Call) -> bool {
+    let absent = call
+        .effect
+        .as_ref()
+        .is_some_and(|effect| effect.status == EffectStatus::Absent(Reason::AbsentAfterHorizon));
+    let interrupted = call
+        .attempts
+        .last()
+        .is_some_and(|last| matches!(last.state, AttemptState::Interrupted { .. }));
+    absent && interrupted
 }
 
 fn check_retry_cap(site: Site<'_>, contract: &Contract, tokens: Tokens) -> Result<(), Refusal> {

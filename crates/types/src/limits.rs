@@ -131,7 +131,7 @@ pub const SLED_VALUE_BYTES_MAX: usize = 64 << 10;
 /// Largest value that sled keeps whole; larger ones are cut into pieces. sled rewrites a page of
 /// about 17 values each few changes, so a small change beside large values would cost a MiB.
 /// Unit: bytes. Enforced by: `ledger/sled`. Beyond: pieces.
-pub const SLED_WHOLE_BYTES_MAX: usize = 4 << 10;
+pub const SLED_WHOLE_BYTES_MAX: usize = 1 << 10;
 
 /// Size of a piece of a large value.
 /// Unit: bytes. Enforced by: `ledger/sled`. Beyond: the next piece.
@@ -156,12 +156,13 @@ pub const SLED_HEADS_MAX: usize = 2 * LIVE_RUNS_MAX;
 pub const SLED_CLOSE_MS_MAX: u64 = 30_000;
 
 /// Free space of the store's volume that new runs need.
-/// Unit: bytes. Enforced by: `ledger/sled`. Beyond (less is free): STORE_FULL for new runs.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: with less, STORE_FULL.
 pub const START_ROOM_BYTES_MIN: u64 = 128 << 20;
 
 /// Free space of the store's volume that commits of runs that exist need. sled grows by whole
 /// segments and must never meet a full disk, because it keeps that error.
-/// Unit: bytes. Enforced by: `ledger/sled`. Beyond (less is free): only inbox commands are taken.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: with less, only commands
+/// for an inbox are taken.
 pub const COMMIT_ROOM_BYTES_MIN: u64 = 64 << 20;
 
 /// Largest record (header and payload).

@@ -211,6 +211,12 @@ fn report(
             utc(policy.retrieved_at_ms)
         ));
     }
+    if 0 < draft.actions_left_out {
+        missing.push(format!(
+            "{} more actions have no ticket",
+            draft.actions_left_out
+        ));
+    }
     let ticket = |reply: &TicketReply| TicketRef {
         id: reply.id.clone(),
         title: reply.title.clone(),

@@ -1,9 +1,10 @@
 //! The one thread that writes: takes what waits, checks it in order, writes it, syncs, answers.
 //!
-//! There is no timer; while one group is synced, the next one gathers. No answer leaves before
-//! the sync, refusals included: they may rest on what the same group wrote. After the first error
-//! of a write or a sync nothing is tried again and everyone is told; a retried sync could
-//! acknowledge what the system has already dropped.
+//! A group ends by count and by what sled will write for it; a call that is larger goes on in the
+//! next group and is answered when all of it is durable. There is no timer; while one group is
+//! synced, the next one gathers. No answer leaves before the sync, refusals included: they may rest
+//! on what the same group wrote. After the first error of a write or a sync nothing is tried again
+//! and everyone is told; a retried sync could acknowledge what the system has already dropped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,13 +16,12 @@ use mainstay_types::{Seq, limits};
 use crate::disk::Disk;
 use crate::fault::panic_text;
 use crate::heads::Heads;
-use crate::keys;
+use crate::parts::Parts;
 use crate::position::Position;
 use crate::progress::Progress;
 use crate::queue::{Queue, Wish};
 use crate::rows;
-use crate::settings::{COMMIT_ROOM_BYTES, START_ROOM_BYTES, SYNC_BYTES_MAX};
-use crate::stage::{Layer, Stage, Writes, bytes_of};
+use crate::stage::{Layer, Stage, Writes};
 use crate::witness::Witness;
 
 /// The committer of one open store.
@@ -47,12 +47,15 @@ enum Room {
 impl Committer {
     /// Works until the queue is closed and empty, or until something fails.
     pub(crate) fn run(mut self) {
-        while let Some(first) = self.queue.next() {
-            let mut wishes = vec![first];
-            let done = catch_unwind(AssertUnwindSafe(|| self.group(&mut wishes)));
+        let mut taken = Vec::new();
+        while let Some(first) = taken.pop().or_else(|| self.queue.next().map(Taken::new)) {
+            taken.push(first);
+            let done = catch_unwind(AssertUnwindSafe(|| self.group(&mut taken)));
             let detail = match done {
                 Ok(Ok(())) => {
-                    wishes.into_iter().for_each(|wish| wish.answer(None));
+                    let goes_on = taken.pop_if(|last| !last.done);
+                    taken.drain(..).for_each(|taken| taken.wish.answer(None));
+                    taken.extend(goes_on);
                     continue;
                 }
                 Ok(Err(detail)) => detail,
@@ -60,32 +63,32 @@ impl Committer {
             };
             self.progress.poison(detail);
             let failure = self.progress.gone();
-            wishes
+            taken
                 .into_iter()
-                .for_each(|wish| wish.answer(Some(failure.clone())));
+                .for_each(|taken| taken.wish.answer(Some(failure.clone())));
             self.queue.fail(&failure);
             return;
         }
     }
 
     /// Stages the first wish and what else waits, and makes it durable. The wishes stay with the
-    /// caller, who answers them also when this panics.
-    fn group(&mut self, wishes: &mut Vec<Wish>) -> Result<(), String> {
+    /// caller, who answers them also when this panics. Only the last may be left unfinished.
+    fn group(&mut self, taken: &mut Vec<Taken>) -> Result<(), String> {
         let room = self.room();
         let mut stage = Stage::new(&self.db, &self.heads);
-        let (mut requests, mut bytes) = (0, 0);
+        let mut requests = 0;
         loop {
-            let wish = wishes.last_mut().expect("the caller gives the first wish");
-            requests += wish.weight();
-            bytes += handle(&mut stage, room, wish);
+            let last = taken.last_mut().expect("the caller gives the first wish");
+            requests += last.wish.weight();
+            last.stage(&mut stage, room);
             let left = limits::COMMIT_GROUP_MAX.saturating_sub(requests);
-            if left == 0 || SYNC_BYTES_MAX <= bytes {
+            if left == 0 || !last.done {
                 break;
             }
             let Some(wish) = self.queue.next_within(left) else {
                 break;
             };
-            wishes.push(wish);
+            taken.push(Taken::new(wish));
         }
         let kept = stage.into_kept();
         if kept.writes.is_empty() {
@@ -98,16 +101,13 @@ impl Committer {
     /// A volume that cannot tell its room gets the benefit of the doubt: writing will show.
     fn room(&self) -> Room {
         match self.disk.room() {
-            Ok(free) if free < COMMIT_ROOM_BYTES => Room::None,
-            Ok(free) if free < START_ROOM_BYTES => Room::NoNewRuns,
+            Ok(free) if free < limits::COMMIT_ROOM_BYTES_MIN => Room::None,
+            Ok(free) if free < limits::START_ROOM_BYTES_MIN => Room::NoNewRuns,
             Ok(_) | Err(_) => Room::Enough,
         }
     }
 
-    /// Makes a group durable.
-    ///
-    /// What sled promises holds while less than a segment is written between two syncs. Pieces
-    /// are invisible until their plan is written, so those of a larger group go ahead in parts.
+    /// Makes a group durable: at once, or in parts of which one is the group for everyone else.
     fn write(&mut self, kept: Layer) -> Result<(), String> {
         let Layer {
             mut writes,
@@ -119,10 +119,15 @@ impl Committer {
         let (key, value) = self.position.to_pair();
         writes.insert(key, Some(value));
         self.progress.begin();
-        if SYNC_BYTES_MAX < bytes_of(&writes) {
-            self.write_ahead(&mut writes)?;
+        let parts = Parts::of(writes);
+        for part in parts
+            .ahead
+            .into_iter()
+            .chain([parts.whole])
+            .chain(parts.behind)
+        {
+            self.apply(part)?;
         }
-        self.apply(writes)?;
         self.witness
             .note(self.position.group)
             .map_err(|error| error.to_string())?;
@@ -131,32 +136,6 @@ impl Committer {
         }
         self.progress.finish(appends);
         Ok(())
-    }
-
-    fn write_ahead(&self, writes: &mut Writes) -> Result<(), String> {
-        let mut pieces = Vec::new();
-        writes.retain(|key, value| {
-            let stays = value.is_none() || !keys::is_piece(key);
-            if !stays {
-                pieces.push((key.clone(), value.take()));
-            }
-            stays
-        });
-        let mut ahead = Writes::new();
-        let mut bytes = 0;
-        for (key, piece) in pieces {
-            bytes += key.len() + piece.as_ref().map_or(0, Vec::len);
-            ahead.insert(key, piece);
-            if SYNC_BYTES_MAX <= bytes {
-                self.apply(std::mem::take(&mut ahead))?;
-                bytes = 0;
-            }
-        }
-        if ahead.is_empty() {
-            Ok(())
-        } else {
-            self.apply(ahead)
-        }
     }
 
     /// One atomic batch, durable when this returns.
@@ -182,30 +161,68 @@ impl Committer {
     }
 }
 
-/// Stages a wish and keeps its answer with it; says how many bytes it adds.
-///
-/// Bytes that cannot be read fail only the wish that needed them, and nothing of it is written.
-fn handle(stage: &mut Stage<'_>, room: Room, wish: &mut Wish) -> usize {
-    match wish {
-        Wish::Commit(requests, reply) => {
-            let answer: Result<Vec<_>, _> = requests
-                .iter()
-                .map(|request| commit(stage, room, request))
-                .collect();
-            let bytes = stage.settle(&answer);
-            reply.set(answer);
-            bytes
+/// A wish that the committer works on.
+struct Taken {
+    wish: Wish,
+    /// Of a commit: the verdicts so far.
+    verdicts: Vec<Verdict>,
+    /// Whether its answer is known and may leave after the sync.
+    done: bool,
+}
+
+impl Taken {
+    fn new(wish: Wish) -> Self {
+        Self {
+            wish,
+            verdicts: Vec::new(),
+            done: false,
         }
-        Wish::Enqueue(run, message, reply) => {
-            let answer = rows::enqueue(stage, *run, message);
-            let bytes = stage.settle(&answer);
-            reply.set(answer);
-            bytes
-        }
+    }
+
+    /// Stages the wish until it is done or the group is full, and keeps its answer with it.
+    ///
+    /// Bytes that cannot be read fail only the wish that needed them; nothing of the request that
+    /// needed them is written, and none after it is looked at.
+    fn stage(&mut self, stage: &mut Stage<'_>, room: Room) {
+        self.done = match &mut self.wish {
+            Wish::Commit(requests, reply) => {
+                let left = &requests[self.verdicts.len()..];
+                let each = |request| settled(stage, |stage| commit(stage, room, request));
+                let answer = left.iter().map_while(each).try_for_each(|verdict| {
+                    self.verdicts.push(verdict?);
+                    Ok(())
+                });
+                let done = answer.is_err() || self.verdicts.len() == requests.len();
+                if done {
+                    reply.set(answer.map(|()| std::mem::take(&mut self.verdicts)));
+                }
+                done
+            }
+            Wish::Enqueue(run, message, reply) => {
+                let answer = settled(stage, |stage| rows::enqueue(stage, *run, message));
+                answer.map(|answer| reply.set(answer)).is_some()
+            }
+        };
     }
 }
 
-/// A request that another one refuses is told so even when the disk is full.
+/// What `work` says; what it staged is kept unless it failed. `None` when the group has no room for
+/// it.
+fn settled<T>(
+    stage: &mut Stage<'_>,
+    work: impl FnOnce(&mut Stage<'_>) -> Result<T, LedgerError>,
+) -> Option<Result<T, LedgerError>> {
+    let answer = work(stage);
+    if answer.is_ok() && stage.fits() {
+        stage.keep();
+        return Some(answer);
+    }
+    stage.forget();
+    answer.is_err().then_some(answer)
+}
+
+/// A request that another one refuses is told so even when the disk is full. One that sled could
+/// not make durable at once, whatever is cut, is answered `Full`.
 fn commit(
     stage: &mut Stage<'_>,
     room: Room,
@@ -223,5 +240,10 @@ fn commit(
         .iter()
         .map(|part| rows::write_part(stage, part))
         .collect();
-    Ok(Verdict::Committed(Receipt { seqs: seqs? }))
+    let seqs = seqs?;
+    if !stage.can_fit() {
+        stage.forget();
+        return Ok(Verdict::Full);
+    }
+    Ok(Verdict::Committed(Receipt { seqs }))
 }

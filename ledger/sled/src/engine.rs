@@ -10,13 +10,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mainstay_ledger::LedgerError;
+use mainstay_types::limits;
 
 use crate::fault::{self, panic_text};
 use crate::files::{self, io_error};
 use crate::settings::sled_config;
 
-/// How long closing may take. Beyond: the store stays locked until the process ends.
-const CLOSE_WAIT: Duration = Duration::from_secs(30);
+const CLOSE_WAIT: Duration = Duration::from_millis(limits::SLED_CLOSE_MS_MAX);
 
 /// The name of sled's data file in its folder.
 pub(crate) const DATA_FILE: &str = "db";

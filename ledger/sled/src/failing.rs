@@ -14,11 +14,10 @@ use mainstay_ledger::sample::{at, message, next_part, run, start_part};
 use mainstay_ledger::{
     CommitRequest, Enqueued, InboxCommand, Ledger, LedgerError, Loaded, Verdict,
 };
-use mainstay_types::{BoxFuture, RunId, Seq};
+use mainstay_types::{BoxFuture, RunId, Seq, limits};
 use parking_lot::Mutex;
 
 use crate::disk::{DataFile, Disk};
-use crate::settings::{COMMIT_ROOM_BYTES, START_ROOM_BYTES};
 use crate::{OpenOptions, SledLedger};
 
 /// What the next syncs do; without an instruction they sync.
@@ -280,10 +279,10 @@ fn a_filling_disk_refuses_new_runs_first_and_goes_on_when_there_is_room() {
     let take = |n| bench.commit(start_part(n));
     let set = |bytes| *bench.room.lock() = bytes;
     assert!(committed(&take(1)));
-    set(START_ROOM_BYTES - 1);
+    set(limits::START_ROOM_BYTES_MIN - 1);
     assert_eq!(take(2), Ok(Verdict::Full));
     assert!(committed(&bench.commit(next_part(1, 1))));
-    set(COMMIT_ROOM_BYTES - 1);
+    set(limits::COMMIT_ROOM_BYTES_MIN - 1);
     assert_eq!(bench.commit(next_part(1, 2)), Ok(Verdict::Full));
     // Whoever lost its run learns that, not that the disk is full.
     assert!(matches!(

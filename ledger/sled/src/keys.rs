@@ -147,6 +147,15 @@ pub(crate) fn is_piece(stored: &[u8]) -> bool {
     stored.first() == Some(&PIECE)
 }
 
+/// Whether the value under a key may be cut into pieces whatever its size: those that are written
+/// once, or replaced and cleared together with their pieces. The others are small.
+pub(crate) fn may_be_cut(stored: &[u8]) -> bool {
+    matches!(
+        stored.first(),
+        Some(&(RECORDS | INBOX | EFFECT | START | CLASS))
+    )
+}
+
 /// A class's data. A name has no NUL, so a name never runs into the next one's version.
 pub(crate) fn class(name: &ClassName, version: ClassVersion) -> Key {
     key(

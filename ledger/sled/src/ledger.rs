@@ -28,7 +28,6 @@ use crate::position::Position;
 use crate::progress::Progress;
 use crate::queue::{Answer, Queue, Reply, Wish};
 use crate::read;
-use crate::settings::HEADS_MAX;
 use crate::stage;
 
 /// An open store on disk. One process at a time holds it; dropping it closes it.
@@ -37,8 +36,8 @@ use crate::stage;
 /// calling thread (they take microseconds, or as long as the disk when a page is not cached) and
 /// return nothing that a loss of power could take back.
 ///
-/// Beyond what [`Ledger::commit`] says: an error other than `Poisoned` means that bytes this
-/// commit had to read are damaged; nothing of it was written, and other commits go on.
+/// What [`Ledger::commit`] says of errors, here: a request whose stored keys cannot be read fails
+/// its call; of that request and those after it nothing was written.
 #[derive(Debug)]
 pub struct SledLedger {
     /// `None` only while the store is being closed.
@@ -59,7 +58,7 @@ impl SledLedger {
     /// Opens the store in `folder`, or makes one there. Blocks until it is open.
     ///
     /// `Locked` names who holds it; `Missing` when there is none and none is to be made; `Version`
-    /// and `Damaged` leave it as it is and say what to do.
+    /// leaves it as it is; `Damaged` says what to do, and sled may have changed its own files.
     pub fn open(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self, LedgerError> {
         Self::open_on(folder.as_ref(), options, |data| Box::new(data))
     }
@@ -92,7 +91,7 @@ impl SledLedger {
             position,
             queue: Arc::clone(&queue),
             progress: Arc::clone(&progress),
-            heads: Heads::new(HEADS_MAX),
+            heads: Heads::new(limits::SLED_HEADS_MAX),
         };
         let committer = std::thread::Builder::new()
             .name("mainstay-commit".to_owned())

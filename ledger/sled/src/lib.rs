@@ -24,6 +24,7 @@ mod committer;
 mod disk;
 mod heads;
 mod ledger;
+mod parts;
 mod progress;
 mod queue;
 mod rows;
@@ -39,6 +40,8 @@ mod position;
 
 #[cfg(test)]
 mod failing;
+#[cfg(test)]
+mod written;
 
 pub use ledger::SledLedger;
 pub use open::OpenOptions;

@@ -1,8 +1,10 @@
 //! How a value lies under its key: whole, or cut into pieces when it is large.
 //!
 //! No value under one key is larger than `limits::SLED_VALUE_BYTES_MAX`: sled puts pages that
-//! outgrow a quarter of a segment into files that it never syncs. Values prove themselves (their
-//! codec adds a checksum over key and bytes); what is added here, plan and pieces, does so too.
+//! outgrow a quarter of a segment into files that it never syncs. Those above
+//! `limits::SLED_WHOLE_BYTES_MAX` are cut, and `parts` cuts smaller ones. Values prove themselves
+//! (their codec adds a checksum over key and bytes); what is added here, plan and pieces, does so
+//! too.
 //!
 //! Forms: `0`, then the value; or `1`, then the plan of its pieces: length (8), pieces (4),
 //! crc of the value (4), payload id (8), little-endian.
@@ -10,7 +12,7 @@
 use mainstay_ledger::codec::DecodeError;
 use mainstay_ledger::codec::value::{open_value, seal_value};
 use mainstay_types::Digest;
-use mainstay_types::limits::{PIECE_BYTES_MAX, SLED_VALUE_BYTES_MAX};
+use mainstay_types::limits::{PIECE_BYTES_MAX, SLED_VALUE_BYTES_MAX, SLED_WHOLE_BYTES_MAX};
 
 use crate::fields::Fields;
 use crate::keys::{self, Key};
@@ -19,7 +21,17 @@ const WHOLE: u8 = 0;
 const IN_PIECES: u8 = 1;
 
 /// The largest value that is stored whole.
-pub(crate) const WHOLE_BYTES_MAX: usize = SLED_VALUE_BYTES_MAX - 1;
+pub(crate) const WHOLE_BYTES_MAX: usize = SLED_WHOLE_BYTES_MAX - FORM_BYTES;
+
+/// Bytes of the plan in its stored form.
+pub(crate) const PLAN_BYTES: usize = FORM_BYTES + PLAN_BODY_BYTES + SEAL_BYTES;
+
+const FORM_BYTES: usize = 1;
+const PLAN_BODY_BYTES: usize = 24;
+/// What [`seal_value`] adds.
+const SEAL_BYTES: usize = 5;
+
+const _: () = assert!(PIECE_BYTES_MAX + SEAL_BYTES <= SLED_VALUE_BYTES_MAX);
 
 /// What is wrong with stored bytes, or why they could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +105,18 @@ pub(crate) fn cut(key: &[u8], value: &[u8]) -> Cut {
             pieces: Vec::new(),
         };
     }
+    cut_up(key, value)
+}
+
+/// Cuts a value that is stored whole; `None` when it has another form already.
+pub(crate) fn cut_whole(key: &[u8], stored: &[u8]) -> Option<Cut> {
+    match stored.split_first() {
+        Some((&WHOLE, value)) => Some(cut_up(key, value)),
+        Some(_) | None => None,
+    }
+}
+
+fn cut_up(key: &[u8], value: &[u8]) -> Cut {
     let id = payload_id(value);
     let pieces: Vec<_> = (0u32..)
         .zip(value.chunks(PIECE_BYTES_MAX))
@@ -155,7 +179,7 @@ struct Plan {
 
 impl Plan {
     fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(24);
+        let mut bytes = Vec::with_capacity(PLAN_BODY_BYTES);
         bytes.extend_from_slice(&self.bytes.to_le_bytes());
         bytes.extend_from_slice(&self.pieces.to_le_bytes());
         bytes.extend_from_slice(&self.crc.to_le_bytes());
@@ -209,7 +233,7 @@ fn payload_id(value: &[u8]) -> [u8; 8] {
 }
 
 fn tagged(form: u8, bytes: &[u8]) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(bytes.len() + 1);
+    let mut stored = Vec::with_capacity(FORM_BYTES + bytes.len());
     stored.push(form);
     stored.extend_from_slice(bytes);
     stored
@@ -268,6 +292,7 @@ mod tests {
     fn a_flipped_bit_in_a_plan_or_a_piece_is_found() {
         let key = b"key".as_slice();
         let map = stored(key, &noise(100_000));
+        assert_eq!(map[key].len(), PLAN_BYTES);
         for (place, value) in &map {
             for at in [1, value.len() / 2, value.len() - 1] {
                 let mut damaged = map.clone();

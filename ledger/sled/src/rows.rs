@@ -13,8 +13,11 @@ use mainstay_types::{Epoch, MessageId, RunId, Seq, limits};
 use crate::fault;
 use crate::fields::{COUNT_BYTES, Fields, push_counted};
 use crate::keys::{self, Key};
-use crate::pieces::{Broken, WHOLE_BYTES_MAX};
+use crate::pieces::Broken;
 use crate::stage::Stage;
+
+/// Records of one append that share a value: two pieces full. Beyond: the next value.
+const PACK_BYTES_MAX: usize = 2 * limits::PIECE_BYTES_MAX;
 
 /// Stages a part that was checked; says the run's new sequence number.
 pub(crate) fn write_part(stage: &mut Stage<'_>, part: &Part) -> Result<Seq, LedgerError> {
@@ -34,7 +37,7 @@ pub(crate) fn write_part(stage: &mut Stage<'_>, part: &Part) -> Result<Seq, Ledg
     Ok(head.seq)
 }
 
-/// The records of a part go into as few values as fit whole; a large one has a value of its own.
+/// The records of a part go into few values; a large one has a value of its own.
 fn write_records(stage: &mut Stage<'_>, part: &Part, before: Head) -> Head {
     let run = part.run;
     let mut head = Head {
@@ -52,7 +55,7 @@ fn write_records(stage: &mut Stage<'_>, part: &Part, before: Head) -> Head {
             chain: head.chain,
         };
         let (record, chain) = record::seal(place, stamped);
-        if !pack.is_empty() && WHOLE_BYTES_MAX < pack.len() + COUNT_BYTES + record.len() {
+        if !pack.is_empty() && PACK_BYTES_MAX < pack.len() + COUNT_BYTES + record.len() {
             stage.put(keys::records(run, first), &std::mem::take(&mut pack));
             first = seq;
         }
@@ -192,7 +195,7 @@ pub(crate) fn enqueue(
 fn take(stage: &mut Stage<'_>, run: RunId, message: MessageId) -> Result<(), Broken> {
     if let Some(Message::Waits(arrival)) = read_message(stage, run, message)? {
         let count = read_count(stage, run)?;
-        stage.remove(keys::inbox(run, arrival));
+        stage.clear(keys::inbox(run, arrival))?;
         write_count(
             stage,
             run,

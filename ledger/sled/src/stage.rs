@@ -1,7 +1,7 @@
 //! What a group is about to write, above what sled holds: one view of both.
 //!
-//! Each caller's requests are staged on their own and then kept or dropped as a whole, so that a
-//! request that turns out unreadable halfway leaves nothing behind. Nothing here writes to sled.
+//! Each request is staged on its own and then kept or forgotten as a whole, so that one that turns
+//! out unreadable or too large halfway leaves nothing behind. Nothing here writes to sled.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,7 @@ use mainstay_types::{Digest, EffectKey, RunId, Seq, StartKey, Tenant, Timestamp}
 use crate::fault;
 use crate::heads::Heads;
 use crate::keys::{self, Key};
+use crate::parts;
 use crate::pieces::{self, Broken, Source};
 
 /// Changes of keys; `None` removes.
@@ -41,19 +42,13 @@ impl Layer {
     }
 }
 
-/// Bytes of keys and values.
-pub(crate) fn bytes_of(writes: &Writes) -> usize {
-    writes
-        .iter()
-        .map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len))
-        .sum()
-}
-
 /// A group in the making.
 pub(crate) struct Stage<'a> {
     tree: &'a sled::Tree,
     known: &'a Heads,
     kept: Layer,
+    /// What was kept comes to, from above.
+    bytes: usize,
     tried: Layer,
 }
 
@@ -64,20 +59,33 @@ impl<'a> Stage<'a> {
             tree,
             known,
             kept: Layer::default(),
+            bytes: 0,
             tried: Layer::default(),
         }
     }
 
-    /// Keeps what was staged since the last `settle`, or forgets it when it could not be staged
-    /// whole. Says how many bytes were added.
-    pub(crate) fn settle<T>(&mut self, answer: &Result<T, LedgerError>) -> usize {
+    /// Keeps what was staged since the last `keep` or `forget`.
+    pub(crate) fn keep(&mut self) {
         let tried = std::mem::take(&mut self.tried);
-        if answer.is_err() {
-            return 0;
-        }
-        let bytes = bytes_of(&tried.writes);
+        self.bytes += parts::bytes_of(&tried.writes);
         self.kept.absorb(tried);
-        bytes
+    }
+
+    /// Forgets what was staged since the last `keep` or `forget`.
+    pub(crate) fn forget(&mut self) {
+        self.tried = Layer::default();
+    }
+
+    /// Whether what was staged since the last `keep` or `forget` fits into the group. What does not
+    /// is for the next group, where it is alone and may be taken apart.
+    pub(crate) fn fits(&self) -> bool {
+        self.kept.writes.is_empty()
+            || self.bytes + parts::bytes_of(&self.tried.writes) <= parts::REQUEST_BYTES_MAX
+    }
+
+    /// Whether what was staged since the last `keep` or `forget` can be written at once at all.
+    pub(crate) fn can_fit(&self) -> bool {
+        parts::least_bytes_of(&self.tried.writes) <= parts::REQUEST_BYTES_MAX
     }
 
     /// Everything that was kept.
@@ -98,11 +106,7 @@ impl<'a> Stage<'a> {
 
     /// Writes `value` under a key that may hold another one, whose pieces go with it.
     pub(crate) fn replace(&mut self, key: Key, value: &[u8]) -> Result<(), Broken> {
-        if let Some(old) = self.stored(&key)? {
-            for piece in pieces::piece_keys(&key, &old)? {
-                self.tried.writes.insert(piece, None);
-            }
-        }
+        self.remove_pieces(&key)?;
         // After the removals: equal bytes have equal piece keys, and those must stay.
         self.put(key, value);
         Ok(())
@@ -111,6 +115,22 @@ impl<'a> Stage<'a> {
     /// Removes a value that has no pieces.
     pub(crate) fn remove(&mut self, key: Key) {
         self.tried.writes.insert(key, None);
+    }
+
+    /// Removes a value and its pieces.
+    pub(crate) fn clear(&mut self, key: Key) -> Result<(), Broken> {
+        self.remove_pieces(&key)?;
+        self.remove(key);
+        Ok(())
+    }
+
+    fn remove_pieces(&mut self, key: &[u8]) -> Result<(), Broken> {
+        if let Some(old) = self.stored(key)? {
+            for piece in pieces::piece_keys(key, &old)? {
+                self.tried.writes.insert(piece, None);
+            }
+        }
+        Ok(())
     }
 
     /// The value under `key`, as the group so far leaves it.

@@ -2,7 +2,7 @@
 //!
 //! They must never get lost, be taken twice, or vanish with a commit that was refused.
 
-use mainstay_types::{MessageId, limits};
+use mainstay_types::{Epoch, MessageId, Seq, limits};
 
 use super::{Bench, cancel, committed};
 use crate::commit::{Op, Part, Verdict};
@@ -60,6 +60,30 @@ pub(super) fn a_refused_commit_acknowledges_nothing(bench: &mut Bench<'_>) {
     assert!(matches!(refused, Verdict::Stale { .. }), "{refused:?}");
     bench.reopen();
     assert_eq!(waiting(bench, 1), [sample::message(1)]);
+}
+
+pub(super) fn a_command_that_caused_no_event_is_acknowledged_in_the_run_s_own_epoch(
+    bench: &mut Bench<'_>,
+) {
+    bench.must(sample::start_part(1));
+    assert_eq!(bench.enqueue(1, 1), Ok(Enqueued::New));
+    let quiet = |epoch| {
+        let part = Part {
+            epoch: Epoch(epoch),
+            events: Vec::new(),
+            ..sample::next_part(1, 1)
+        };
+        ack(part, 1)
+    };
+    for epoch in [0, 2] {
+        let refused = bench.commit(quiet(epoch));
+        assert!(matches!(refused, Verdict::Stale { .. }), "{refused:?}");
+    }
+    assert_eq!(waiting(bench, 1), [sample::message(1)]);
+    assert_eq!(bench.commit(quiet(1)), committed([1]));
+    bench.reopen();
+    assert!(bench.inbox(1).is_empty());
+    assert_eq!(bench.seq(1), Seq(1));
 }
 
 pub(super) fn commands_come_back_in_the_order_of_arrival(bench: &mut Bench<'_>) {

@@ -71,6 +71,8 @@ macro_rules! conformance_tests {
         a_stale_sequence_is_refused_and_writes_nothing
         an_old_or_skipped_epoch_is_refused
         a_take_over_must_begin_with_lease_taken
+        a_lease_of_another_epoch_is_no_ordinary_append
+        a_run_begins_once
         after_a_take_over_the_old_owner_is_refused
         a_request_is_written_as_a_whole_or_not_at_all
         requests_of_one_group_see_each_other_in_order
@@ -94,6 +96,7 @@ macro_rules! conformance_tests {
         a_command_waits_until_it_is_acknowledged_with_its_events
         a_message_id_is_known_while_it_waits_and_after_its_acknowledgement
         a_refused_commit_acknowledges_nothing
+        a_command_that_caused_no_event_is_acknowledged_in_the_run_s_own_epoch
         commands_come_back_in_the_order_of_arrival
         an_inbox_is_bounded
         a_command_for_an_unknown_run_is_refused

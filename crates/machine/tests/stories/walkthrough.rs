@@ -68,7 +68,7 @@ fn c_killed_with_three_writes_out_asks_before_it_sends_again() {
                budget assumed=0.2
         at 3200ms
         find   ticket_write[1] absent  -> EffectAbsent ticket_write[1] ABSENT_AFTER_HORIZON, \
-               AttemptStarted ticket_write[1]/2, budget retry=1, \
+               AttemptStarted ticket_write[1]/2, budget retry=0, \
                key ticket_write[1] acme/ticket/id:mtg-4711/item:1
         answer ticket_write[1] -> completed, closed
     ",

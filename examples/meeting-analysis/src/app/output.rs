@@ -3,9 +3,11 @@
 //! Everything is read from the run's view, so that text, JSON and `mainstay run show` never tell
 //! different stories.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use mainstay::Code;
 use mainstay::engine::{EngineError, RunView};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -26,6 +28,8 @@ pub struct Printed<'a> {
     pub view: &'a RunView,
     /// Whether the key had stood for it before.
     pub reused: bool,
+    /// Whether nothing of it was left to do.
+    pub settled: bool,
     /// The store's folder.
     pub store: &'a Path,
 }
@@ -63,15 +67,25 @@ pub fn print(json: bool, printed: &Printed<'_>) -> ExitCode {
             view: printed.view,
         };
         match serde_json::to_string(&object) {
-            Ok(text) => println!("{text}"),
+            Ok(text) => say(&format!("{text}\n")),
             Err(error) => eprintln!("the run cannot be printed: {error}"),
         }
     } else {
-        print!("{}", text(printed));
+        say(&text(printed));
     }
     match printed.view.outcome {
         Some("completed" | "degraded") => ExitCode::SUCCESS,
         Some(_) | None => ExitCode::from(EXIT_NO_RESULT),
+    }
+}
+
+/// Writes to stdout. Whoever reads it may be gone; that ends nothing.
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        eprintln!("the run is done, but it cannot be printed: {error}");
     }
 }
 
@@ -100,8 +114,12 @@ fn text(printed: &Printed<'_>) -> String {
         out.push_str(&report::to_text(&report));
         out.push('\n');
     }
-    if printed.reused {
-        out.push_str("This run was started before; nothing was asked or written again.\n\n");
+    match (printed.reused, printed.settled) {
+        (true, true) => {
+            out.push_str("This run was done before; nothing was asked or written again.\n\n");
+        }
+        (true, false) => out.push_str("This run was started before and went on.\n\n"),
+        (false, _) => {}
     }
     out.push_str(&mainstay::engine::render(view));
     let store = printed.store.display();
@@ -135,6 +153,7 @@ pub fn failure(json: bool, error: &anyhow::Error) -> ExitCode {
     match (engine, input) {
         (_, Some(_)) => ExitCode::from(EXIT_INPUT),
         (Some(EngineError::Ledger(_)), _) => ExitCode::from(EXIT_STORE),
+        (Some(error), None) if error.code() == Code::StoreFull => ExitCode::from(EXIT_STORE),
         (Some(_), None) => ExitCode::FAILURE,
         (None, None) => ExitCode::FAILURE,
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use mainstay::dispatch::Stack;
-use mainstay::engine::{Engine, EngineBuilder, EngineError, system};
+use mainstay::engine::{Answer, Engine, EngineBuilder, EngineError, system};
 use mainstay::graph::OnDowntime;
 use mainstay::ledger::Ledger as _;
 use mainstay::ledger::{OpenOptions, SledLedger};
@@ -39,6 +39,9 @@ const EXIT_TERMINATED: u8 = 143;
 const TENANT: &str = "default";
 /// An address where nobody answers.
 const NOBODY: &str = "http://127.0.0.1:9";
+/// How long a command for a run that was answered "later" waits for its outcome: longer than the
+/// horizon of a ticket and a round of look-ups after it.
+const PATIENCE: Millis = Millis::from_secs(12);
 /// How long a stop waits for what is out.
 const DRAIN: Millis = Millis::from_secs(5);
 
@@ -62,9 +65,11 @@ async fn whole(args: &Args) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("making the folder {}", args.store.display()))?;
     let ledger =
         SledLedger::open(&args.store, OpenOptions { create: true }).map_err(EngineError::from)?;
-    let services = match is_settled(args, &meeting, &ledger).await? {
-        true => Services::none(args)?,
-        false => Services::ensure(args)?,
+    let settled = is_settled(args, &meeting, &ledger).await?;
+    let services = if settled {
+        Services::none(args)?
+    } else {
+        Services::ensure(args)?
     };
     let end = with_services(args, meeting, Arc::new(ledger), &services).await;
     services.stop();
@@ -100,7 +105,7 @@ async fn with_services(
         .await?;
     let end = tokio::select! {
         biased;
-        end = one_run(args, &engine, wanted, meeting) => end,
+        end = one_run(args, &engine, wanted, (meeting, !services.are_there)) => end,
         code = stop.next() => {
             eprintln!("stopped; the same command goes on where the run was");
             Ok(ExitCode::from(code))
@@ -132,7 +137,7 @@ async fn one_run(
     args: &Args,
     engine: &Engine,
     class: &Class<Meeting, Report>,
-    meeting: Meeting,
+    (meeting, settled): (Meeting, bool),
 ) -> anyhow::Result<ExitCode> {
     let key = start_key(args, &meeting);
     let run = engine
@@ -143,11 +148,20 @@ async fn one_run(
     if run.is_reused() && !args.faults.is_empty() {
         eprintln!("note: this run was started before; --fault is no part of its input");
     }
-    run.answer().await?;
+    if let Answer::Later(_) = run.answer().await?
+        && run.is_reused()
+    {
+        // What the first command was told still stands; this one waits a little for the rest.
+        let outcome = tokio::time::timeout(PATIENCE.to_duration(), run.outcome());
+        if let Ok(outcome) = outcome.await {
+            outcome?;
+        }
+    }
     let view = run.view().await?;
     let printed = Printed {
         view: &view,
         reused: run.is_reused(),
+        settled,
         store: &args.store,
     };
     Ok(output::print(args.json, &printed))

@@ -100,7 +100,10 @@ struct About {
 /// The service may act later, or forgets sooner, than the class counts on.
 pub async fn check_promises(url: &str) -> anyhow::Result<()> {
     let about = async {
-        let client = reqwest::Client::builder().timeout(ABOUT_TIMEOUT).build()?;
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .timeout(ABOUT_TIMEOUT)
+            .build()?;
         let reply = client
             .get(format!("{url}/about"))
             .send()

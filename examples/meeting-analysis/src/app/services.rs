@@ -53,6 +53,10 @@ impl Service {
     pub fn left_behind(wanted: &Wanted<'_>) -> Option<Self> {
         let pid_file = wanted.pid_file();
         let found = alive(&pid_file, wanted.name)?;
+        if !is_called(found.pid, &pid_file.display().to_string()) {
+            // A copied store holds the pid file of the original's service.
+            return None;
+        }
         let url = format!("http://{}", found.listening);
         Some(Self {
             url,

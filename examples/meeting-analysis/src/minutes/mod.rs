@@ -84,7 +84,10 @@ impl Meeting {
                 bytes_max,
             });
         }
-        if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+        // Control characters that no text editor writes: six bytes each once they are JSON.
+        let is_text =
+            |byte: u8| 0x20 <= byte || matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);
+        if let Some(at) = bytes.iter().position(|byte| !is_text(*byte)) {
             return Err(InputError::Binary { name, at });
         }
         let text = match std::str::from_utf8(bytes) {

@@ -34,6 +34,15 @@ pub(super) struct Collector {
     words: Vec<BTreeSet<String>>,
 }
 
+/// What an action says: its words that carry meaning, and every number.
+fn words_of(what: &str) -> BTreeSet<String> {
+    let numbers = what.split(|c: char| !c.is_alphanumeric());
+    let numbers = numbers.filter(|word| word.chars().any(|c| c.is_ascii_digit()));
+    content_words(what)
+        .chain(numbers.map(str::to_lowercase))
+        .collect()
+}
+
 impl Default for Collector {
     fn default() -> Self {
         let list = Bounded {
@@ -84,24 +93,24 @@ impl Collector {
             .owner
             .clone()
             .unwrap_or_else(|| clip(topic, DETAIL_CHARS_MAX));
-        let title = tidy(&found.what).to_lowercase();
-        self.seen.insert((title, scope)) && !self.is_reworded(found)
+        let said = found.what.trim().to_lowercase();
+        self.seen.insert((said, scope)) && !self.is_repeated(found)
     }
 
-    /// The same owner and nearly the same words: the talk and the list at its end, for example.
-    fn is_reworded(&self, found: &Found) -> bool {
-        let words: BTreeSet<String> = content_words(&found.what).collect();
-        self.list
-            .kept
-            .iter()
-            .zip(&self.words)
-            .any(|(action, other)| {
-                let shared = words.intersection(other).count();
-                let all = words.union(other).count();
-                found.owner.is_some()
-                    && action.owner == found.owner
-                    && 2 <= shared
-                    && all * 2 <= shared * 3
+    /// The same owner, and one says no word that the other does not: the talk and the list at its
+    /// end, for example. Two that differ in a single number or name are two actions.
+    fn is_repeated(&self, found: &Found) -> bool {
+        let words = words_of(&found.what);
+        let others = self.list.kept.iter().zip(&self.words);
+        others
+            .filter(|(action, _)| found.owner.is_some() && action.owner == found.owner)
+            .any(|(_, other)| {
+                let (few, many) = if words.len() < other.len() {
+                    (&words, other)
+                } else {
+                    (other, &words)
+                };
+                2 <= few.len() && few.is_subset(many)
             })
     }
 
@@ -120,7 +129,7 @@ impl Collector {
             self.list.left_out = self.list.left_out.saturating_add(1);
             return None;
         }
-        self.words.push(content_words(&found.what).collect());
+        self.words.push(words_of(&found.what));
         self.list.kept.push(Action {
             title,
             detail,
