@@ -116,7 +116,8 @@ impl Budget {
     }
 
     /// Retry tokens, for the whole run: each attempt beyond the first of a call uses one, on the
-    /// same provider or another; a snapshot, a cache or local compute uses none.
+    /// same provider or another; a snapshot, a cache or local compute uses none, nor does a write
+    /// whose process died and that is proven never to have arrived.
     #[must_use]
     pub const fn retries(mut self, tokens: u32) -> Self {
         self.spend.retry_tokens = Tokens::new(tokens);

@@ -109,7 +109,7 @@ async fn a_key_in_progress_is_seen_by_look_up_and_refused_to_others() {
     let delay = Fault::new(FaultKind::Delay)
         .times(1)
         .route("POST", "/tickets");
-    service.arm(delay.delay(Duration::from_millis(1_500)));
+    service.arm(delay.delay(Duration::from_millis(700)));
     let slow_payload = payload(1, "a");
     let slow = service.post("tenant/item 1", &slow_payload);
     let meanwhile = async {
