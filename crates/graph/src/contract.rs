@@ -6,10 +6,6 @@ use mainstay_types::{CostUnits, DependencyName, EffectName, Millis, Tokens, limi
 
 use crate::class::Schema;
 
-/// Significant fields of one effect.
-/// Unit: JSON pointers. Enforced by: `graph` validation. Beyond: CONTRACT_INVALID.
-pub const SIGNIFICANT_FIELDS_MAX: usize = 64;
-
 /// The promises of one edge. Source: mission A1 and 001 section 4.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contract {

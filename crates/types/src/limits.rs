@@ -181,6 +181,41 @@ pub const RECOVERY_READS_MAX: u32 = 60;
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: not applicable.
 pub const RETRY_AFTER_MS_DEFAULT: u64 = 1_000;
 
+/// Lists and objects of one JSON text that may lie inside each other; a scalar alone has depth 0.
+/// Unit: levels. Enforced by: `types::json`. Beyond: INVALID_INPUT (the stack stays bounded).
+pub const JSON_DEPTH_MAX: usize = 128;
+
+/// One JSON text, read or written; callers with a smaller bound pass it.
+/// Unit: bytes. Enforced by: `types::json`. Beyond: INVALID_INPUT.
+pub const JSON_BYTES_MAX: usize = 16 << 20;
+
+/// Significant fields of one effect.
+/// Unit: JSON pointers. Enforced by: `graph` validation. Beyond: CONTRACT_INVALID.
+pub const SIGNIFICANT_FIELDS_MAX: usize = 64;
+
+/// How much earlier than we stop waiting a receiver is told to be done, so that its answer still
+/// has time to travel.
+/// Unit: milliseconds. Enforced by: `adapters/http`. Beyond: not applicable.
+pub const HTTP_TRAVEL_MARGIN_MS: u64 = 25;
+
+/// How much earlier than the attempt's time is up the adapter stops waiting, so that what it knows
+/// of the request is told before the timeout layer, which knows less, ends the attempt.
+/// Unit: milliseconds. Enforced by: `adapters/http`. Beyond: not applicable.
+pub const HTTP_TELLING_MARGIN_MS: u64 = 5;
+
+/// How long an unused connection is kept. Servers commonly close after 5 s and more; a request that
+/// meets such a close on its way is in doubt for nothing.
+/// Unit: milliseconds. Enforced by: `adapters/http`. Beyond: closed.
+pub const HTTP_IDLE_CONNECTION_MS_MAX: u64 = 4_000;
+
+/// Unused connections kept for one client.
+/// Unit: connections. Enforced by: `adapters/http`. Beyond: closed after use.
+pub const HTTP_IDLE_CONNECTIONS_MAX: usize = 64;
+
+/// Longest URL in a message for people.
+/// Unit: characters. Enforced by: `adapters/http`. Beyond: cut, with an ellipsis.
+pub const HTTP_SHOWN_URL_CHARS_MAX: usize = 200;
+
 /// Requests of one HTTP adapter: largest reply body.
 /// Unit: bytes. Enforced by: `adapters/http`. Beyond: RESULT_INVALID.
 pub const HTTP_REPLY_BYTES_MAX: usize = 4 << 20;
@@ -189,6 +224,9 @@ pub const HTTP_REPLY_BYTES_MAX: usize = 4 << 20;
 /// Unit: milliseconds. Enforced by: `adapters/http`. Beyond: TRANSIENT_TRANSPORT, NOT_SENT.
 pub const HTTP_CONNECT_MS_DEFAULT: u64 = 1_000;
 
+const _: () = assert!(PAYLOAD_BYTES_MAX < JSON_BYTES_MAX);
+const _: () = assert!(HTTP_TELLING_MARGIN_MS < HTTP_TRAVEL_MARGIN_MS);
+const _: () = assert!(HTTP_TRAVEL_MARGIN_MS < HTTP_CONNECT_MS_DEFAULT);
 const _: () = assert!(PIECE_BYTES_MAX < SLED_VALUE_BYTES_MAX);
 const _: () = assert!(SLED_WHOLE_BYTES_MAX < PIECE_BYTES_MAX);
 const _: () = assert!(SLED_VALUE_BYTES_MAX < SLED_SYNC_BYTES_MAX / 8);

@@ -13,7 +13,7 @@ use crate::class::{
 };
 use crate::contract::{
     Backoff, CancelSemantics, Contract, EffectContract, EffectSemantics, Fallback, FallbackKind,
-    Resolution, SIGNIFICANT_FIELDS_MAX, SameRequestRule, ScopeKind,
+    Resolution, SameRequestRule, ScopeKind,
 };
 
 pub(super) fn class(form: &Value) -> Read<TaskClass> {
@@ -266,7 +266,7 @@ fn effect(item: &Item<'_>) -> Read<EffectContract> {
         key_memory: fields.get("key_memory_ms").millis()?,
         significant: fields
             .get("significant")
-            .list(SIGNIFICANT_FIELDS_MAX, |field| {
+            .list(limits::SIGNIFICANT_FIELDS_MAX, |field| {
                 field.text(limits::TEXT_BYTES_MAX)
             })?,
     })

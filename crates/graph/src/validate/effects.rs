@@ -9,8 +9,7 @@ use mainstay_types::{Code, Millis, limits};
 
 use crate::class::{Node, NodeKind, TaskClass};
 use crate::contract::{
-    Contract, EffectContract, EffectSemantics, Resolution, SIGNIFICANT_FIELDS_MAX, SameRequestRule,
-    ScopeKind,
+    Contract, EffectContract, EffectSemantics, Resolution, SameRequestRule, ScopeKind,
 };
 use crate::problem::{Problem, exact};
 
@@ -72,7 +71,7 @@ fn resolution_problem(contract: &Contract, effect: &EffectContract) -> Option<Pr
 }
 
 fn check_significant(effect: &EffectContract, found: &mut Vec<Problem>) {
-    let (fields, max) = (effect.significant.len(), SIGNIFICANT_FIELDS_MAX);
+    let (fields, max) = (effect.significant.len(), limits::SIGNIFICANT_FIELDS_MAX);
     if max < fields {
         let message = format!("{fields} significant fields, at most {max} are allowed");
         let hint = "name a field that holds the others, or none for the whole request";

@@ -29,9 +29,9 @@ pub use value::{Big, Finite, Object, Value};
 ///
 /// Enforced by [`parse()`] and, with feature `serde`, by `to_value` and `to_canonical`. Beyond it:
 /// [`JsonError::TooDeep`]. The bound keeps a hostile text from using up the stack.
-pub const DEPTH_MAX: usize = 128;
+pub const DEPTH_MAX: usize = crate::limits::JSON_DEPTH_MAX;
 
 /// Bytes of one JSON text: what [`parse()`] reads at most and `to_canonical` writes at most.
 ///
 /// Beyond it: [`JsonError::TooLarge`]. A caller with a smaller bound uses [`parse_within`].
-pub const BYTES_MAX: usize = 16 * 1024 * 1024;
+pub const BYTES_MAX: usize = crate::limits::JSON_BYTES_MAX;

@@ -141,7 +141,7 @@ async fn tickets_keys_and_the_request_log_survive_a_kill() {
 #[tokio::test]
 async fn a_stop_lets_an_accepted_request_end() {
     let dir = tempfile::tempdir().unwrap();
-    let program = Program::start(dir.path(), &["--fault", "delay:1@1,delay_ms=1000"]);
+    let program = Program::start(dir.path(), &["--fault", "delay:1@1,delay_ms=700"]);
     let post = post(&program, "k1", 1);
     let stop = async {
         loop {
