@@ -148,3 +148,30 @@ fn an_open_run_is_no_run_without_outcome_when_a_reply_stays_in_doubt() {
         again.from
     );
 }
+
+#[test]
+fn a_run_whose_output_nobody_takes_ends_in_order_and_leaves_no_service() {
+    let place = Place::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let status = std::process::Command::new(mainstay_tests::binaries::program("meeting-analysis"))
+        .arg(minutes::example())
+        .arg("--store")
+        .arg(place.store())
+        .stdout(full.expect("a device that takes nothing"))
+        .stderr(std::process::Stdio::null())
+        .status()
+        .expect("the program starts");
+    assert_eq!(status.code(), Some(0), "a run that is done is done");
+    for service in mainstay_tests::place::SERVICES {
+        let pid_file = place.store().join(format!("{service}.pid"));
+        assert!(!pid_file.exists(), "{}", pid_file.display());
+    }
+    let again = Meeting::new(minutes::example(), place.store())
+        .as_text()
+        .run();
+    let again = again.with_code(0);
+    assert!(
+        again.stdout.contains("nothing was asked or written again"),
+        "{again}"
+    );
+}

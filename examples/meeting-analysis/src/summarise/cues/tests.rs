@@ -287,3 +287,16 @@ fn the_same_action_is_listed_once_and_what_continues_it_is_added() {
         actions("* A #1\n  * agreed to remove the label\n* B #2\n  * agreed to remove the label");
     assert_eq!(topics.len(), 2, "{topics:?}");
 }
+
+#[test]
+fn actions_that_differ_in_one_number_or_name_are_two_and_the_same_said_twice_is_one() {
+    let numbers = "* Kai to review pull request #1201.\n* Kai to review pull request #1202.\n\
+                   * Kai to review pull request #1203.";
+    assert_eq!(actions(numbers).len(), 3);
+    let names = "* Kai to rotate the signing keys for the compiler.\n\
+                 * Kai to rotate the signing keys for the website.";
+    assert_eq!(actions(names).len(), 2);
+    let twice = "* Kai to rotate the signing keys for the compiler.\n\
+                 * Kai to rotate the signing keys.";
+    assert_eq!(actions(twice).len(), 1);
+}
