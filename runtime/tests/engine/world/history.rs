@@ -2,7 +2,7 @@
 
 use mainstay_ledger::Ledger;
 use mainstay_machine::{Event, Run, apply};
-use mainstay_types::{CallId, RunId};
+use mainstay_types::RunId;
 
 use super::World;
 
@@ -74,7 +74,7 @@ impl World {
 
 fn said(run: &Run, event: &Event) -> String {
     let name = event.name();
-    match (event, call_of(event)) {
+    match (event, event.call()) {
         (Event::AttemptStarted(started), _) => {
             format!("{name} {}/{}", run.path(started.call), started.attempt)
         }
@@ -92,38 +92,5 @@ fn said(run: &Run, event: &Event) -> String {
         (Event::LapEnded { outcome, .. }, _) => format!("{name} {}", outcome.as_str()),
         (_, Some(call)) => format!("{name} {}", run.path(call)),
         (_, None) => name.to_owned(),
-    }
-}
-
-/// The call an event is about.
-pub(crate) fn call_of(event: &Event) -> Option<CallId> {
-    match event {
-        Event::AttemptStarted(started) => Some(started.call),
-        Event::CallPrepared { call, .. }
-        | Event::ListRecorded { call, .. }
-        | Event::AttemptSettled { call, .. }
-        | Event::AttemptInterrupted { call, .. }
-        | Event::CallSettled { call, .. }
-        | Event::CallRescheduled { call, .. }
-        | Event::CallOmitted { call, .. }
-        | Event::CallSkipped { call }
-        | Event::CallFailed { call, .. }
-        | Event::EffectIntended { call, .. }
-        | Event::EffectApplied { call, .. }
-        | Event::EffectInDoubt { call, .. }
-        | Event::EffectAbsent { call, .. }
-        | Event::EffectPartlyApplied { call }
-        | Event::ControlSettled { call, .. }
-        | Event::KeyAwaited { call, .. }
-        | Event::LateResult { call, .. }
-        | Event::HardPathLost { call }
-        | Event::AddendumRecorded { call, .. } => Some(*call),
-        Event::RunStarted(_)
-        | Event::LeaseTaken(_)
-        | Event::CancelRequested { .. }
-        | Event::AnsweredLater { .. }
-        | Event::LapEnded { .. }
-        | Event::RunClosed
-        | Event::RunQuarantined { .. } => None,
     }
 }

@@ -6,7 +6,6 @@ use mainstay_machine::{AttemptState, EffectStatus, Event, Run, apply};
 use mainstay_types::RunId;
 
 use super::World;
-use super::history::call_of;
 
 impl World {
     /// Everything below, for every run there is.
@@ -55,7 +54,7 @@ impl World {
                         | Event::CallFailed { .. }
                         | Event::EffectApplied { .. }
                 );
-                let over = is_over.then(|| call_of(&stamped.event)).flatten();
+                let over = is_over.then(|| stamped.event.call()).flatten();
                 if let Some(call) = over {
                     settled.entry(run.path(call)).or_insert(append.tick);
                 }
