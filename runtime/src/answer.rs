@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use mainstay_ledger::{InboxCommand, LedgerError};
-use mainstay_machine::{Call, OutcomeKind, Run, view};
+use mainstay_machine::{OutcomeKind, Run, view};
 use mainstay_types::{CallId, Code, Payload, Reason, Refusal, RunId, Timestamp};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
@@ -265,7 +265,7 @@ fn outcome<O: DeserializeOwned>(run: &Run) -> Result<Outcome<O>, EngineError> {
     let result = ended.result.as_ref().map(decode).transpose()?;
     let package = match ended.kind {
         OutcomeKind::Completed | OutcomeKind::Degraded => BTreeMap::new(),
-        OutcomeKind::HandedOff | OutcomeKind::Failed | OutcomeKind::Canceled => package(run),
+        OutcomeKind::HandedOff | OutcomeKind::Failed | OutcomeKind::Canceled => view::package(run),
     };
     let addenda = head.addenda.iter();
     let addenda = addenda.map(|&(call, what)| Addendum {
@@ -280,17 +280,6 @@ fn outcome<O: DeserializeOwned>(run: &Run) -> Result<Outcome<O>, EngineError> {
         package,
         addenda: addenda.collect(),
     })
-}
-
-fn package(run: &Run) -> BTreeMap<String, Payload> {
-    let is_part = |call: &Call| {
-        let list = call.item.and_then(|item| run.calls().get(item.parent));
-        list.is_some_and(|list| list.value().is_some())
-    };
-    let values = run.calls().iter().filter(|(_, call)| !is_part(call));
-    values
-        .filter_map(|(id, call)| call.value().map(|value| (run.path(id), value.clone())))
-        .collect()
 }
 
 fn decode<O: DeserializeOwned>(value: &Payload) -> Result<O, EngineError> {

@@ -2,8 +2,10 @@
 //!
 //! Views are functions of the state; nothing is stored for them alone.
 
+use std::collections::BTreeMap;
+
 use mainstay_graph::{Criticality, FallbackKind};
-use mainstay_types::{CallId, LapNo, RunId, StartKey, Tenant, Timestamp};
+use mainstay_types::{CallId, LapNo, Payload, RunId, StartKey, Tenant, Timestamp};
 
 use crate::call::{Call, Phase};
 use crate::event::{ClassRef, OutcomeKind};
@@ -146,4 +148,18 @@ fn fallback_words(kind: FallbackKind) -> String {
         FallbackKind::LocalCompute => "local compute".to_owned(),
         FallbackKind::OmitWithNotice | FallbackKind::Human => "nobody".to_owned(),
     }
+}
+
+/// Every value that is there, by its call's path: what a person goes on with. Items stand for
+/// themselves only while their each has no value.
+#[must_use]
+pub fn package(run: &Run) -> BTreeMap<String, Payload> {
+    let is_part = |call: &Call| {
+        let each = call.item.and_then(|item| run.calls().get(item.parent));
+        each.is_some_and(|each| each.value().is_some())
+    };
+    let values = run.calls().iter().filter(|(_, call)| !is_part(call));
+    values
+        .filter_map(|(id, call)| call.value().map(|value| (run.path(id), value.clone())))
+        .collect()
 }

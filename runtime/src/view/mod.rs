@@ -209,15 +209,7 @@ fn package(run: &Run, outcome: OutcomeKind) -> Option<BTreeMap<String, Box<RawVa
         OutcomeKind::HandedOff | OutcomeKind::Failed => {}
         OutcomeKind::Completed | OutcomeKind::Degraded | OutcomeKind::Canceled => return None,
     }
-    let covered = |parent| {
-        run.calls()
-            .get(parent)
-            .is_some_and(|each| each.value().is_some())
-    };
-    let values = run.calls().iter().filter_map(|(id, call)| {
-        let is_covered = call.item.is_some_and(|item| covered(item.parent));
-        let value = call.value().filter(|_| !is_covered)?;
-        Some((run.path(id), raw::json(value)))
-    });
+    let values = view::package(run).into_iter();
+    let values = values.map(|(path, value)| (path, raw::json(&value)));
     Some(values.collect())
 }
