@@ -38,6 +38,9 @@ impl Event {
             Self::AddendumRecorded { .. } => "AddendumRecorded",
             Self::RunClosed => "RunClosed",
             Self::RunQuarantined { .. } => "RunQuarantined",
+            Self::QuarantineLifted { .. } => "QuarantineLifted",
+            Self::RunTerminated { .. } => "RunTerminated",
+            Self::LapStarted(_) => "LapStarted",
         }
     }
 
@@ -71,7 +74,10 @@ impl Event {
             | Self::AnsweredLater { .. }
             | Self::LapEnded { .. }
             | Self::RunClosed
-            | Self::RunQuarantined { .. } => None,
+            | Self::RunQuarantined { .. }
+            | Self::QuarantineLifted { .. }
+            | Self::RunTerminated { .. }
+            | Self::LapStarted(_) => None,
         }
     }
 }

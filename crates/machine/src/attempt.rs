@@ -5,11 +5,12 @@
 
 use mainstay_graph::Contract;
 use mainstay_types::{
-    AttemptNo, CallId, Code, Corrupt, CostUnits, Millis, Reason, Refusal, Rung, Timestamp, Tokens,
-    limits,
+    AttemptNo, CallId, Code, Corrupt, CostUnits, LapNo, Millis, Reason, Refusal, Rung, Timestamp,
+    Tokens, limits,
 };
 
-use crate::call::{Attempt, AttemptState, Call, EffectStatus, Phase};
+use crate::budget::BudgetState;
+use crate::call::{AT_ONCE, Attempt, AttemptState, Call, EffectStatus, Phase};
 use crate::event::{AttemptEnd, AttemptStarted, Event};
 use crate::guard::Site;
 use crate::run::{Head, Run};
@@ -165,9 +166,9 @@ fn check_retry_cap(site: Site<'_>, contract: &Contract, tokens: Tokens) -> Resul
     let Some(cap) = contract.retry_cap else {
         return Ok(());
     };
-    let made = &site.call.attempts;
+    let made = site.call.attempts.iter();
     let used = made
-        .iter()
+        .filter(|made| made.lap == site.head.lap.no)
         .fold(Tokens::ZERO, |sum, made| sum + made.retry_tokens);
     if used + tokens <= cap {
         return Ok(());
@@ -263,11 +264,22 @@ pub(crate) fn apply_settled(
             cost,
         },
     };
-    let reserved = close(run, (id, no), state, "AttemptSettled")?;
-    let budget = &mut guard::head_mut(run, "AttemptSettled")?.lap.budget;
+    let (lap, reserved) = close(run, (id, no), state, "AttemptSettled")?;
+    let budget = budget_of(run, lap, "AttemptSettled")?;
     budget.settle(reserved, cost);
     budget.deduct(used.client_retries);
     Ok(())
+}
+
+/// What the lap that sent an attempt has spent.
+fn budget_of<'a>(
+    run: &'a mut Run,
+    lap: LapNo,
+    name: &'static str,
+) -> Result<&'a mut BudgetState, Corrupt> {
+    let lap = guard::head_mut(run, name)?.lap_mut(lap);
+    lap.map(|lap| &mut lap.budget)
+        .ok_or_else(|| Corrupt::new(name, "its attempt belongs to no lap"))
 }
 
 /// The attempt's process is gone. It does not count against the rung's maximum: it is paid for
@@ -279,11 +291,11 @@ pub(crate) fn apply_interrupted(
     cost: CostUnits,
 ) -> Result<(), Corrupt> {
     let name = "AttemptInterrupted";
-    close(run, (id, no), AttemptState::Interrupted { cost }, name)?;
+    let (lap, _) = close(run, (id, no), AttemptState::Interrupted { cost }, name)?;
     run.calls.update(id, |call| {
         call.rung_attempts = call.rung_attempts.saturating_sub(1)
     });
-    guard::head_mut(run, name)?.lap.budget.assume(cost);
+    budget_of(run, lap, name)?.assume(cost);
     Ok(())
 }
 
@@ -293,19 +305,20 @@ fn close(
     (id, no): (CallId, AttemptNo),
     state: AttemptState,
     name: &'static str,
-) -> Result<CostUnits, Corrupt> {
+) -> Result<(LapNo, CostUnits), Corrupt> {
     let call = guard::stored(run, id, name)?;
     if call.phase != Phase::InFlight(no) {
         return Err(guard::misplaced(run, id, name));
     }
+    guard::head_mut(run, name)?.lap.budget.came_back();
     run.calls.update(id, |call| {
         call.phase = Phase::Ready {
-            not_before: Timestamp::from_millis(i64::MIN),
+            not_before: AT_ONCE,
         };
         let attempt = call.attempts.iter_mut().find(|attempt| attempt.no == no);
         let attempt = attempt.ok_or_else(|| Corrupt::new(name, format!("no attempt {no}")))?;
         attempt.state = state;
-        Ok(attempt.reserved)
+        Ok((attempt.lap, attempt.reserved))
     })
 }
 
@@ -327,15 +340,12 @@ pub(crate) fn apply_late(
             }
         };
         attempt.state = AttemptState::Late { cost };
-        Some(counted)
+        Some((attempt.lap, counted))
     });
-    let Some((counted, assumed)) = counted else {
+    let Some((lap, (counted, assumed))) = counted else {
         return Err(Corrupt::new(name, format!("attempt {no} cannot be late")));
     };
-    guard::head_mut(run, name)?
-        .lap
-        .budget
-        .correct(counted, assumed, cost);
+    budget_of(run, lap, name)?.correct(counted, assumed, cost);
     Ok(())
 }
 

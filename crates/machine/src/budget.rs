@@ -100,9 +100,14 @@ impl BudgetState {
         self.reserved = self.reserved + cost;
     }
 
-    /// An attempt is over: `reserved` is released, `cost` is spent.
-    pub(crate) fn settle(&mut self, reserved: CostUnits, cost: CostUnits) {
+    /// An attempt is not out any more. Told to the newest lap, whichever lap sent it: what is out
+    /// counts against the concurrency of the lap that is driven.
+    pub(crate) fn came_back(&mut self) {
         self.in_flight = self.in_flight.less(Tokens::new(1));
+    }
+
+    /// An attempt of this lap is over: `reserved` is released, `cost` is spent.
+    pub(crate) fn settle(&mut self, reserved: CostUnits, cost: CostUnits) {
         self.reserved = self.reserved.less(reserved);
         self.spent = self.spent + cost;
     }

@@ -120,6 +120,9 @@ pub struct Item {
     pub position: u32,
 }
 
+/// Any moment: the call may start at once.
+pub(crate) const AT_ONCE: Timestamp = Timestamp::from_millis(i64::MIN);
+
 /// Where a call stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {

@@ -4,7 +4,8 @@
 //! look-up or state it belongs to.
 
 use mainstay_types::{
-    AttemptNo, CallId, CostUnits, EffectKey, Failure, Payload, RunId, Timestamp, WorkerId,
+    AttemptNo, CallId, CostUnits, EffectKey, Failure, LapNo, Millis, Payload, RunId, Timestamp,
+    WorkerId,
 };
 
 use crate::event::{Prepared, RunStarted};
@@ -18,8 +19,8 @@ pub enum Command {
     TakeOver {
         /// Who.
         worker: WorkerId,
-        /// When the run's last durable event was written.
-        last_at: Timestamp,
+        /// How long nobody could have driven the run.
+        downtime: Millis,
     },
     /// Here are the call's request bytes.
     Prepared {
@@ -65,6 +66,11 @@ pub enum Command {
         /// What the other run has.
         entry: Box<EffectEntry>,
     },
+    /// Another run's entry under this key is settled: ask for the key again.
+    KeySettled {
+        /// The key.
+        key: EffectKey,
+    },
     /// The class's result, from the settled values.
     Assembled {
         /// The result, or what its code said.
@@ -72,6 +78,22 @@ pub enum Command {
     },
     /// Stop.
     Cancel {
+        /// Who asks.
+        by: String,
+        /// Why.
+        why: String,
+    },
+    /// Go on after the outcome of `from` in a new lap; or drive a quarantined run again.
+    Continue {
+        /// The lap that is gone on from; nothing follows when a later one has begun.
+        from: LapNo,
+        /// Who asks.
+        by: String,
+        /// Why.
+        why: String,
+    },
+    /// End whatever the state.
+    Terminate {
         /// Who asks.
         by: String,
         /// Why.

@@ -10,8 +10,8 @@ use crate::attempt::Used;
 use crate::call::{Doubt, Phase};
 use crate::command::Command;
 use crate::event::Event;
-use crate::run::{LapOutcome, Run};
-use crate::{attempt, doubt, effect, ending, lap, lease, prepare, settle, start};
+use crate::run::{Asked, LapOutcome, Run};
+use crate::{attempt, doubt, effect, ending, halt, lap, lease, prepare, relay, settle, start};
 
 /// The core as the runtime sees it.
 pub trait Core: Send + Sync {
@@ -59,7 +59,7 @@ pub fn may_start(run: &Run, call: CallId, now: Timestamp) -> Result<(), Refusal>
 pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
     match command {
         Command::Start(started) => start::decide(run, &started),
-        Command::TakeOver { worker, last_at } => lease::take_over(run, worker, last_at, now),
+        Command::TakeOver { worker, downtime } => lease::take_over(run, worker, downtime, now),
         Command::Prepared { call, prepared } => prepare::prepared(run, call, prepared),
         Command::Listed { call, items } => prepare::listed(run, call, items),
         Command::Computed { call, result } => prepare::computed(run, call, result),
@@ -68,10 +68,13 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         Command::Settle(report) => settle::settle(run, &report, now),
         Command::LookedUp(report) => doubt::looked_up(run, report, now),
         Command::KeyHeld { call, entry } => effect::key_held(run, call, &entry, now),
+        Command::KeySettled { key } => effect::key_settled(run, &key, now),
         Command::Assembled { result } => lap::assembled(run, result, now),
         Command::Cancel { by, why } => lap::cancel(run, by, why),
+        Command::Continue { from, by, why } => relay::go_on(run, from, Asked { by, why }, now),
+        Command::Terminate { by, why } => halt::terminate(run, Asked { by, why }, now),
         Command::Advance => lap::advance(run, now),
-        Command::Quarantine { message } => lap::quarantine(run, message, now),
+        Command::Quarantine { message } => halt::quarantine(run, message, now),
     }
 }
 
@@ -118,7 +121,10 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
             lap::apply_ended(run, LapOutcome::of(*outcome, *reason, result.as_ref(), *at)),
         Event::AddendumRecorded { call, reason } => lap::apply_addendum(run, *call, *reason),
         Event::RunClosed => lap::apply_closed(run),
-        Event::RunQuarantined { message } => lap::apply_quarantined(run, message),
+        Event::RunQuarantined { message } => halt::apply_quarantined(run, message),
+        Event::QuarantineLifted { by: _, why: _ } => halt::apply_lifted(run),
+        Event::RunTerminated { by, why } => halt::apply_terminated(run, by, why),
+        Event::LapStarted(started) => relay::apply(run, started),
     }?;
     run.seq = run.seq.next();
     Ok(())

@@ -34,7 +34,7 @@ pub(crate) fn looked_up(
     report: LookedUp,
     now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
-    guard::driven(run)?;
+    guard::started(run)?;
     let id = report.call;
     let call = guard::call(run, id)?;
     let doubt = doubt(call).ok_or_else(|| guard::not_ready(run, id, call))?;

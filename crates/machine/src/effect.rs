@@ -13,7 +13,7 @@ use mainstay_types::{
     Rung, Scope, Timestamp, limits,
 };
 
-use crate::call::{Call, Doubt, Effect, EffectStatus, Phase};
+use crate::call::{AT_ONCE, Call, Doubt, Effect, EffectStatus, Phase};
 use crate::command::{EffectEntry, EntryState};
 use crate::ending::Why;
 use crate::event::Event;
@@ -141,6 +141,29 @@ pub(crate) fn key_held(
     }
 }
 
+/// What waits for `key` may ask for it at once.
+pub(crate) fn key_settled(
+    run: &Run,
+    wanted: &EffectKey,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    guard::open(run)?;
+    let waits = |id: CallId, call: &Call| {
+        let later = matches!(call.phase, Phase::Ready { not_before } if now < not_before);
+        let same = || key(run, id, call).is_ok_and(|key| key == *wanted);
+        call.key_holder.is_some() && later && same()
+    };
+    let waiting = run.calls.ready().filter(|&(id, call)| waits(id, call));
+    let reason = Reason::KeyHeldByOtherRun;
+    let ask = waiting.map(|(id, call)| Event::CallRescheduled {
+        call: id,
+        rung: call.rung,
+        not_before: now,
+        reason,
+    });
+    Ok(ask.collect())
+}
+
 /// A request of the call leaves.
 pub(crate) fn sent(call: &mut Call, at: Timestamp) {
     if let Some(effect) = &mut call.effect {
@@ -245,7 +268,7 @@ fn settle_status(run: &mut Run, id: CallId, status: EffectStatus, found: u32) {
             effect.lookups = effect.lookups.saturating_add(found);
         }
         call.phase = Phase::Ready {
-            not_before: Timestamp::from_millis(i64::MIN),
+            not_before: AT_ONCE,
         };
     });
 }

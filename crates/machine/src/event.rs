@@ -209,6 +209,22 @@ pub enum Event {
         /// What happened.
         message: String,
     },
+    /// A person looked: the run is driven again, in the lap it was in.
+    QuarantineLifted {
+        /// Who.
+        by: String,
+        /// Why.
+        why: String,
+    },
+    /// Someone ended the run whatever its state; the end of its lap follows when it had none.
+    RunTerminated {
+        /// Who.
+        by: String,
+        /// Why.
+        why: String,
+    },
+    /// The next lap begins: fresh times and budget, on the same keys and effects.
+    LapStarted(LapStarted),
 }
 
 /// The first event of every run.
@@ -262,6 +278,23 @@ pub struct LapTimes {
     pub expires_at: Option<Timestamp>,
     /// Until when an effect in doubt keeps the outcome open.
     pub doubt_until: Timestamp,
+}
+
+/// The beginning of a lap beyond the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LapStarted {
+    /// The lap, one above the last.
+    pub lap: LapNo,
+    /// Who asked for it.
+    pub by: String,
+    /// Why.
+    pub why: String,
+    /// When.
+    pub at: Timestamp,
+    /// Until when.
+    pub times: LapTimes,
+    /// What it may spend.
+    pub budget: Budget,
 }
 
 /// A change of owner.
@@ -331,16 +364,19 @@ pub enum OutcomeKind {
     Failed,
     /// It was canceled; effects that were applied stay applied.
     Canceled,
+    /// A person ended it whatever its state; effects that were applied stay applied.
+    Terminated,
 }
 
 impl OutcomeKind {
     /// Every outcome.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Completed,
         Self::Degraded,
         Self::HandedOff,
         Self::Failed,
         Self::Canceled,
+        Self::Terminated,
     ];
 
     /// The stable text, for example `handed_off`.
@@ -352,6 +388,7 @@ impl OutcomeKind {
             Self::HandedOff => "handed_off",
             Self::Failed => "failed",
             Self::Canceled => "canceled",
+            Self::Terminated => "terminated",
         }
     }
 }

@@ -8,12 +8,16 @@ use mainstay_types::{CallId, Code, Corrupt, Refusal, Timestamp};
 use crate::call::Call;
 use crate::run::{Head, Run};
 
+/// The head of a run that exists.
+pub(crate) fn started(run: &Run) -> Result<&Head, Refusal> {
+    run.head
+        .as_ref()
+        .ok_or_else(|| Refusal::new(Code::RunUnknown))
+}
+
 /// The head of a run that exists and is driven.
 pub(crate) fn driven(run: &Run) -> Result<&Head, Refusal> {
-    let head = run
-        .head
-        .as_ref()
-        .ok_or_else(|| Refusal::new(Code::RunUnknown))?;
+    let head = started(run)?;
     match head.quarantined {
         Some(_) => Err(Refusal::new(Code::RunQuarantined).about(head.run.to_string())),
         None => Ok(head),
@@ -32,7 +36,13 @@ pub(crate) struct Site<'a> {
 
 /// The site of a call of a driven run.
 pub(crate) fn site(run: &Run, id: CallId, now: Timestamp) -> Result<Site<'_>, Refusal> {
-    let (head, call) = (driven(run)?, call(run, id)?);
+    driven(run)?;
+    evidence_site(run, id, now)
+}
+
+/// The site of a call of a run, driven or not: evidence about what was sent is never refused.
+pub(crate) fn evidence_site(run: &Run, id: CallId, now: Timestamp) -> Result<Site<'_>, Refusal> {
+    let (head, call) = (started(run)?, call(run, id)?);
     Ok(Site {
         run,
         head,

@@ -9,8 +9,8 @@ use mainstay_types::{CallId, Code, Corrupt, Failure, FailureKind, Payload, Reaso
 use crate::call::{Call, Phase};
 use crate::event::{AttemptEnd, Event, OutcomeKind};
 use crate::guard;
-use crate::run::{Head, LapOutcome, Later, Run};
-use crate::{advance, attempt, lease};
+use crate::run::{Asked, Head, LapOutcome, Later, Run};
+use crate::{advance, attempt};
 
 /// Whether every value of the result is there to be put together.
 pub(crate) fn can_assemble(run: &Run) -> bool {
@@ -193,7 +193,7 @@ pub(crate) fn is_stopped(run: &Run, head: &Head, call: &Call) -> bool {
 }
 
 /// The end of the lap; reads that are out are not waited for.
-fn ended(run: &Run, outcome: OutcomeKind, reason: Reason, at: Timestamp) -> Vec<Event> {
+pub(crate) fn ended(run: &Run, outcome: OutcomeKind, reason: Reason, at: Timestamp) -> Vec<Event> {
     let mut events = stop_reads(run, reason);
     events.push(Event::LapEnded {
         outcome,
@@ -205,7 +205,7 @@ fn ended(run: &Run, outcome: OutcomeKind, reason: Reason, at: Timestamp) -> Vec<
 }
 
 /// Settles the reads that are out, at what was reserved for them.
-fn stop_reads(run: &Run, reason: Reason) -> Vec<Event> {
+pub(crate) fn stop_reads(run: &Run, reason: Reason) -> Vec<Event> {
     let mut events = Vec::new();
     for (id, call) in run.calls.in_flight().filter(|(_, call)| !run.writes(call)) {
         let Some(attempt) = call.in_flight() else {
@@ -250,21 +250,9 @@ pub(crate) fn advance(run: &Run, now: Timestamp) -> Result<Vec<Event>, Refusal> 
     Ok(advance::due(run, now))
 }
 
-/// The run is not driven any more. Writes that are out become doubts that a person can see.
-pub(crate) fn quarantine(
-    run: &Run,
-    message: String,
-    now: Timestamp,
-) -> Result<Vec<Event>, Refusal> {
-    let head = guard::driven(run)?;
-    let mut events = lease::interrupt(run, head, now);
-    events.push(Event::RunQuarantined { message });
-    Ok(events)
-}
-
 pub(crate) fn apply_cancel(run: &mut Run, by: &str, why: &str) -> Result<(), Corrupt> {
     let head = guard::head_mut(run, "CancelRequested")?;
-    head.cancel = Some((by.to_owned(), why.to_owned()));
+    head.cancel = Some(Asked::of(by, why));
     Ok(())
 }
 
@@ -299,9 +287,8 @@ pub(crate) fn apply_ended(run: &mut Run, outcome: LapOutcome) -> Result<(), Corr
 }
 
 pub(crate) fn apply_addendum(run: &mut Run, call: CallId, reason: Reason) -> Result<(), Corrupt> {
-    guard::head_mut(run, "AddendumRecorded")?
-        .addenda
-        .push((call, reason));
+    let head = guard::head_mut(run, "AddendumRecorded")?;
+    head.lap.addenda.push((call, reason));
     Ok(())
 }
 
@@ -314,10 +301,5 @@ pub(crate) fn apply_closed(run: &mut Run) -> Result<(), Corrupt> {
         ));
     }
     head.closed = true;
-    Ok(())
-}
-
-pub(crate) fn apply_quarantined(run: &mut Run, message: &str) -> Result<(), Corrupt> {
-    guard::head_mut(run, "RunQuarantined")?.quarantined = Some(message.to_owned());
     Ok(())
 }

@@ -14,14 +14,13 @@ use crate::{doubt, guard};
 pub(crate) fn take_over(
     run: &Run,
     worker: WorkerId,
-    last_at: Timestamp,
+    downtime: Millis,
     now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
-    let head = guard::driven(run)?;
+    let head = guard::started(run)?;
     if head.worker == worker {
         return Ok(Vec::new());
     }
-    let downtime = now.since(last_at);
     let extended = extension(run, head, downtime);
     let epoch = head.epoch.next();
     let mut events = vec![Event::LeaseTaken(LeaseTaken {

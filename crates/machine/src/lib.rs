@@ -12,6 +12,7 @@ pub mod event;
 
 mod about;
 mod advance;
+pub mod alert;
 mod attempt;
 pub mod budget;
 pub mod call;
@@ -20,12 +21,14 @@ mod doubt;
 pub mod effect;
 mod ending;
 mod guard;
+mod halt;
 mod lap;
 mod lease;
 mod needs;
 pub mod next;
 mod pending;
 mod prepare;
+mod relay;
 pub mod run;
 mod rung;
 mod settle;
@@ -35,14 +38,15 @@ mod yields;
 
 pub use crate::core::{Core, Machine, apply, decide, may_start, pending};
 pub use action::Action;
+pub use alert::{Alert, AlertKind};
 pub use budget::BudgetState;
 pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase};
 pub use command::{
     Command, EffectEntry, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd,
 };
 pub use event::{
-    AttemptEnd, AttemptStarted, ClassRef, Event, LapTimes, LeaseTaken, OutcomeKind, Prepared,
-    RunStarted,
+    AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
+    Prepared, RunStarted,
 };
-pub use run::{Head, Lap, LapOutcome, Run};
-pub use view::{RunState, Summary};
+pub use run::{Asked, Head, Lap, LapOutcome, Run};
+pub use view::{RunState, StateReason, Summary};

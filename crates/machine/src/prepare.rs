@@ -5,17 +5,14 @@
 
 use mainstay_graph::{NodeKind, ScopeKind};
 use mainstay_types::{
-    CallId, Code, Corrupt, Failure, FailureKind, Payload, Reason, Refusal, Rung, Timestamp, limits,
+    CallId, Code, Corrupt, Failure, FailureKind, Payload, Reason, Refusal, Rung, limits,
 };
 
-use crate::call::{Call, Item, Items, Phase};
+use crate::call::{AT_ONCE, Call, Item, Items, Phase};
 use crate::ending::Why;
 use crate::event::{Event, Prepared};
 use crate::run::Run;
 use crate::{ending, guard};
-
-/// Any moment: the call may start at once.
-const AT_ONCE: Timestamp = Timestamp::from_millis(i64::MIN);
 
 fn preparing(run: &Run, id: CallId) -> Result<&Call, Refusal> {
     guard::open(run)?;

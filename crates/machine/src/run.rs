@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mainstay_graph::{NodeKind, OnFailure, TaskClass, path};
+use mainstay_graph::{Budget, NodeKind, OnFailure, TaskClass, path};
 use mainstay_types::{
     CallId, Epoch, LapNo, Millis, NodeId, Payload, Reason, RunId, Seq, StartKey, Tenant, Timestamp,
     WorkerId,
@@ -51,14 +51,47 @@ pub struct Head {
     pub worker: WorkerId,
     /// The newest lap.
     pub lap: Lap,
+    /// The laps before it, oldest first. Bound: `limits::LAPS_MAX`, the newest included.
+    pub past: Vec<Lap>,
     /// Who asked to stop, and why.
-    pub cancel: Option<(String, String)>,
+    pub cancel: Option<Asked>,
+    /// Who ended the run whatever its state, and why.
+    pub terminated: Option<Asked>,
     /// Whether it owes nothing.
     pub closed: bool,
     /// Why it is not driven.
     pub quarantined: Option<String>,
-    /// What was learned after the outcome.
-    pub addenda: Vec<(CallId, Reason)>,
+}
+
+impl Head {
+    /// The lap with this number.
+    #[must_use]
+    pub fn lap_no(&self, no: LapNo) -> Option<&Lap> {
+        let newest = std::iter::once(&self.lap);
+        newest.chain(&self.past).find(|lap| lap.no == no)
+    }
+
+    /// The lap with this number, to book what an attempt of it cost.
+    pub(crate) fn lap_mut(&mut self, no: LapNo) -> Option<&mut Lap> {
+        let newest = std::iter::once(&mut self.lap);
+        newest.chain(&mut self.past).find(|lap| lap.no == no)
+    }
+}
+
+/// Who asked for something, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+    pub by: String,
+    /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+    pub why: String,
+}
+
+impl Asked {
+    pub(crate) fn of(by: &str, why: &str) -> Self {
+        let (by, why) = (by.to_owned(), why.to_owned());
+        Self { by, why }
+    }
 }
 
 /// One stretch of a run under one set of times and one budget.
@@ -66,6 +99,10 @@ pub struct Head {
 pub struct Lap {
     /// Its number, from 1.
     pub no: LapNo,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// Who asked for it, for a lap beyond the first.
+    pub continued: Option<Asked>,
     /// Until when.
     pub times: LapTimes,
     /// By how much downtime has moved the times.
@@ -80,6 +117,32 @@ pub struct Lap {
     pub later: Option<Later>,
     /// How it ended.
     pub outcome: Option<LapOutcome>,
+    /// What was learned after the outcome.
+    pub addenda: Vec<(CallId, Reason)>,
+}
+
+impl Lap {
+    /// A lap in which nothing has happened yet.
+    pub(crate) const fn new(
+        (no, started_at): (LapNo, Timestamp),
+        times: LapTimes,
+        budget: Budget,
+        on_failure: OnFailure,
+    ) -> Self {
+        Self {
+            no,
+            started_at,
+            continued: None,
+            times,
+            extended: Millis::ZERO,
+            budget: BudgetState::new(budget),
+            on_failure,
+            lost: None,
+            later: None,
+            outcome: None,
+            addenda: Vec::new(),
+        }
+    }
 }
 
 /// The answer "later".

@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::{effect, next};
 
 pub(crate) fn settle(run: &Run, report: &Settle, now: Timestamp) -> Result<Vec<Event>, Refusal> {
-    let site = guard::site(run, report.call, now)?;
+    let site = guard::evidence_site(run, report.call, now)?;
     let attempt = site
         .call
         .attempt(report.attempt)
@@ -30,6 +30,13 @@ pub(crate) fn settle(run: &Run, report: &Settle, now: Timestamp) -> Result<Vec<E
 
 fn unknown(run: &Run, report: &Settle) -> Refusal {
     Refusal::new(Code::AttemptUnknown)
+        .with("attempt", report.attempt.get())
+        .about(run.path(report.call))
+}
+
+/// A second report of an attempt whose end is known: a duplicate, which changes nothing.
+fn settled_before(run: &Run, report: &Settle) -> Refusal {
+    Refusal::new(Code::AttemptSettled)
         .with("attempt", report.attempt.get())
         .about(run.path(report.call))
 }
@@ -116,7 +123,7 @@ fn late(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Result<Vec<Event>
             late_failure(site, report, failure),
         ),
         SettleEnd::Answered { .. } | SettleEnd::Failed(_) => {
-            return Err(unknown(site.run, report));
+            return Err(settled_before(site.run, report));
         }
     };
     let mut events = vec![Event::LateResult {

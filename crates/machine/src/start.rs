@@ -4,7 +4,6 @@
 
 use mainstay_types::{Code, Corrupt, NodeId, Refusal, Timestamp};
 
-use crate::budget::BudgetState;
 use crate::call::{Call, Phase};
 use crate::event::{Event, LapTimes, RunStarted};
 use crate::run::{Head, Lap, Run};
@@ -70,19 +69,16 @@ fn head_of(event: &RunStarted) -> Head {
         traceparent: event.traceparent.clone(),
         epoch: mainstay_types::Epoch(1),
         worker: event.worker,
-        lap: Lap {
-            no: event.lap,
-            times: event.times,
-            extended: mainstay_types::Millis::ZERO,
-            budget: BudgetState::new(event.budget),
-            on_failure: event.on_failure,
-            lost: None,
-            later: None,
-            outcome: None,
-        },
+        lap: Lap::new(
+            (event.lap, event.at),
+            event.times,
+            event.budget,
+            event.on_failure,
+        ),
+        past: Vec::new(),
         cancel: None,
+        terminated: None,
         closed: false,
         quarantined: None,
-        addenda: Vec::new(),
     }
 }

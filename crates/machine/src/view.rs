@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use mainstay_graph::{Criticality, FallbackKind};
-use mainstay_types::{CallId, LapNo, Payload, RunId, StartKey, Tenant, Timestamp};
+use mainstay_types::{CallId, Code, LapNo, Payload, RunId, StartKey, Tenant, Timestamp};
 
-use crate::call::{Call, Phase};
+use crate::call::{AT_ONCE, Call, Phase};
 use crate::event::{ClassRef, OutcomeKind};
 use crate::lap;
 use crate::run::Run;
@@ -15,8 +15,13 @@ use crate::run::Run;
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunState {
-    /// Something of it is being done, or will be by itself.
+    /// Something of it is being done, or can be at once.
     Running,
+    /// Nothing of it can be done before something else happens; its reason says what.
+    Waiting,
+    /// It has to be driven, and the engine that was asked has no code for its class. Said by an
+    /// engine, which knows its code; never by the run's own state.
+    WaitingForCode,
     /// The newest lap has its outcome, and something is still owed.
     Ended,
     /// Ended, and owes nothing.
@@ -27,13 +32,22 @@ pub enum RunState {
 
 impl RunState {
     /// Every state.
-    pub const ALL: [Self; 4] = [Self::Running, Self::Ended, Self::Closed, Self::Quarantined];
+    pub const ALL: [Self; 6] = [
+        Self::Running,
+        Self::Waiting,
+        Self::WaitingForCode,
+        Self::Ended,
+        Self::Closed,
+        Self::Quarantined,
+    ];
 
     /// The stable text, for example `running`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::WaitingForCode => "waiting_for_code",
             Self::Ended => "ended",
             Self::Closed => "closed",
             Self::Quarantined => "quarantined",
@@ -64,6 +78,42 @@ pub struct Summary {
     pub started_at: Timestamp,
     /// When the lap ended.
     pub ended_at: Option<Timestamp>,
+    /// Why it waits or is not driven.
+    pub reason: Option<StateReason>,
+}
+
+/// Why a run is in the state it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StateReason {
+    /// Waiting: a receiver has to say what became of a write.
+    EffectInDoubt,
+    /// Waiting: another run holds an effect's key.
+    KeyHeld,
+    /// Waiting: a call is tried again at a later moment.
+    Backoff,
+    /// Quarantined or waiting for code, with the code of what is in the way.
+    Code(Code),
+}
+
+impl StateReason {
+    /// The stable text, for example `EFFECT_IN_DOUBT`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::EffectInDoubt => Code::EffectInDoubt.as_str(),
+            Self::KeyHeld => Code::KeyHeld.as_str(),
+            Self::Backoff => "BACKOFF",
+            Self::Code(code) => code.as_str(),
+        }
+    }
+
+    /// The reason with this text.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let waiting = [Self::EffectInDoubt, Self::KeyHeld, Self::Backoff];
+        let known = waiting.into_iter().find(|reason| reason.as_str() == text);
+        known.or_else(|| Code::from_text(text).map(Self::Code))
+    }
 }
 
 /// The run's row as it stands; `None` before it has started.
@@ -85,7 +135,45 @@ pub fn summary(run: &Run) -> Option<Summary> {
         in_doubt: u32::try_from(in_doubt).unwrap_or(u32::MAX),
         started_at: head.started_at,
         ended_at: outcome.map(|outcome| outcome.at),
+        reason: reason(run),
     })
+}
+
+/// Why the run waits or is not driven; `None` in the other states.
+#[must_use]
+pub fn reason(run: &Run) -> Option<StateReason> {
+    let head = run.head()?;
+    match (&head.quarantined, &head.lap.outcome) {
+        (Some(message), _) => Some(StateReason::Code(quarantine_code(message))),
+        (None, None) => waits_for(run),
+        (None, Some(_)) => None,
+    }
+}
+
+/// The code a quarantine's message begins with.
+#[must_use]
+pub fn quarantine_code(message: &str) -> Code {
+    let code = message.split(':').next().and_then(Code::from_text);
+    code.unwrap_or(Code::RunQuarantined)
+}
+
+/// What an open lap waits for when nothing of it can be done now: nothing is out, no code has to
+/// run, and no call may start before a later moment.
+fn waits_for(run: &Run) -> Option<StateReason> {
+    let calls = run.calls();
+    if calls.in_flight().next().is_some() || calls.preparing().next().is_some() {
+        return None;
+    }
+    let mut reasons = Vec::new();
+    for (_, call) in calls.ready() {
+        reasons.push(match call.phase {
+            Phase::Ready { not_before } if not_before == AT_ONCE => return None,
+            _ if call.key_holder.is_some() => StateReason::KeyHeld,
+            _ => StateReason::Backoff,
+        });
+    }
+    reasons.extend(calls.in_doubt().map(|_| StateReason::EffectInDoubt));
+    reasons.into_iter().min()
 }
 
 /// Where the run stands; `None` before it has started.
@@ -96,6 +184,7 @@ pub fn state(run: &Run) -> Option<RunState> {
         (Some(_), _, _) => RunState::Quarantined,
         (None, true, _) => RunState::Closed,
         (None, false, Some(_)) => RunState::Ended,
+        (None, false, None) if waits_for(run).is_some() => RunState::Waiting,
         (None, false, None) => RunState::Running,
     })
 }

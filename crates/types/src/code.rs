@@ -91,6 +91,8 @@ codes! {
         "a class of this name and version is known with other content";
     RunUnknown = "RUN_UNKNOWN", Refusal, No, "there is no such run";
     RunEnded = "RUN_ENDED", Refusal, No, "the run has ended";
+    ContinueRefused = "CONTINUE_REFUSED", Refusal, No,
+        "the run has no lap that can be gone on from";
     RunQuarantined = "RUN_QUARANTINED", Refusal, Later, "the run is quarantined";
     RunNotLive = "RUN_NOT_LIVE", Refusal, Later, "no engine drives this run now";
     WaitingForCode = "WAITING_FOR_CODE", Refusal, Later,
@@ -98,6 +100,7 @@ codes! {
     CallUnknown = "CALL_UNKNOWN", Refusal, No, "the run has no such call";
     CallNotReady = "CALL_NOT_READY", Refusal, Later, "the call may not start in its state";
     AttemptUnknown = "ATTEMPT_UNKNOWN", Refusal, No, "the call has no such attempt in flight";
+    AttemptSettled = "ATTEMPT_SETTLED", Refusal, No, "the attempt's end is known already";
     AttemptAlreadySent = "ATTEMPT_ALREADY_SENT", Refusal, No,
         "an attempt's permit allows one send";
     EffectInDoubt = "EFFECT_IN_DOUBT", Refusal, Later,
@@ -118,6 +121,10 @@ codes! {
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", Refusal, No, "a value is larger than allowed";
     ListTooLong = "LIST_TOO_LONG", Refusal, No, "a list has more items than its bound";
     KeyHeld = "KEY_HELD", Refusal, Later, "another run holds this key";
+    SocketBusy = "SOCKET_BUSY", Refusal, Yes,
+        "the local socket serves as many callers as it may";
+    SocketForbidden = "SOCKET_FORBIDDEN", Refusal, No,
+        "the local socket serves its own user and root only";
 
     // Faults: the environment failed.
     StoreLocked = "STORE_LOCKED", Fault, Later, "another process holds the store";
@@ -128,6 +135,12 @@ codes! {
     StorePoisoned = "STORE_POISONED", Fault, Later,
         "the store failed while writing and takes nothing more";
     StoreIo = "STORE_IO", Fault, Later, "reading the store failed";
+    ModelKeyMissing = "MODEL_KEY_MISSING", Fault, Later,
+        "the environment variable with the model's key is not set";
+    SocketFailed = "SOCKET_FAILED", Fault, Later,
+        "the process that holds the store did not answer as it should";
+    SocketProtocol = "SOCKET_PROTOCOL", Fault, No,
+        "the process that holds the store speaks another protocol";
     LeaseLost = "LEASE_LOST", Fault, No, "another owner drives this run";
     ClassPanicked = "CLASS_PANICKED", Fault, No, "the class's own code panicked";
     TurnPanicked = "TURN_PANICKED", Fault, No, "driving the run panicked";

@@ -111,6 +111,11 @@ number_id! {
     Seq(u64)
 }
 number_id! {
+    /// An alert's place among all alerts of a ledger, dense from 1 in the order of their commits;
+    /// 0 means "none read yet".
+    AlertSeq(u64)
+}
+number_id! {
     /// The lease epoch of a run's owner, from 1; grows at each take-over.
     Epoch(u32)
 }

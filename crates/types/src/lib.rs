@@ -21,7 +21,8 @@ pub use code::{Code, Family, RetryHelps};
 pub use effect_key::{EffectKey, Position, Scope};
 pub use failure::{Failure, FailureKind, Sent};
 pub use ids::{
-    AttemptNo, CallId, Digest, Epoch, LapNo, MessageId, NodeId, RunId, Rung, Seq, WorkerId,
+    AlertSeq, AttemptNo, CallId, Digest, Epoch, LapNo, MessageId, NodeId, RunId, Rung, Seq,
+    WorkerId,
 };
 pub use names::{
     BusinessId, ClassName, ClassVersion, DependencyName, EffectName, NameError, NodeName, StartKey,

@@ -43,6 +43,10 @@ pub const FALLBACKS_MAX: usize = 8;
 /// Unit: attempts. Enforced by: `graph` validation and `machine`. Beyond: ATTEMPTS_EXHAUSTED.
 pub const CALL_ATTEMPTS_MAX: u32 = 64;
 
+/// Laps of one run.
+/// Unit: laps. Enforced by: `machine`. Beyond: CONTINUE_REFUSED.
+pub const LAPS_MAX: usize = 64;
+
 /// Concurrency tokens a class may give a run.
 /// Unit: tokens. Enforced by: `graph` validation. Beyond: BUDGET_INVALID.
 pub const RUN_CONCURRENCY_MAX: u32 = 256;
@@ -124,6 +128,22 @@ pub const COMMIT_GROUP_MAX: usize = 1_024;
 /// Unit: commands. Enforced by: the ledger. Beyond: INBOX_FULL.
 pub const INBOX_COMMANDS_MAX: usize = 1_024;
 
+/// Runs that wait for one effect key which another run holds.
+/// Unit: runs. Enforced by: the ledger. Beyond: not registered; the run's own timer asks again.
+pub const KEY_WAITERS_MAX: usize = 32;
+
+/// Waiting runs that one commit wakes, over all keys it settles.
+/// Unit: runs. Enforced by: the ledger. Beyond: they stay registered; their own timers ask again.
+pub const KEY_WAKES_MAX: usize = 256;
+
+/// Runs that one subscriber to knocks has not taken yet.
+/// Unit: runs. Enforced by: the ledger. Beyond: it is told to look at everything.
+pub const KNOCKS_MAX: usize = 1_024;
+
+/// Runs of one process whose code is marked as being executed.
+/// Unit: marks. Enforced by: `ledger/sled`. Beyond: an abort is not counted against that run.
+pub const MARKS_MAX: usize = 256;
+
 /// Largest value stored under one key of sled; larger ones are cut into pieces.
 /// Unit: bytes. Enforced by: `ledger/sled`. Beyond: pieces.
 pub const SLED_VALUE_BYTES_MAX: usize = 64 << 10;
@@ -150,6 +170,10 @@ pub const SLED_SYNC_BYTES_MAX: usize = 6 << 20;
 /// Heads of runs that were written lately and are kept in memory, so that a commit reads nothing.
 /// Unit: runs. Enforced by: `ledger/sled`. Beyond: the older half is read again.
 pub const SLED_HEADS_MAX: usize = 2 * LIVE_RUNS_MAX;
+
+/// How often a held store is tried again while one waits for it.
+/// Unit: milliseconds. Enforced by: `ledger/sled`. Beyond: not applicable.
+pub const STORE_LOCK_POLL_MS: u64 = 20;
 
 /// How long closing a store may take.
 /// Unit: milliseconds. Enforced by: `ledger/sled`. Beyond: locked until the process ends.
@@ -224,9 +248,83 @@ pub const HTTP_REPLY_BYTES_MAX: usize = 4 << 20;
 /// Unit: milliseconds. Enforced by: `adapters/http`. Beyond: TRANSIENT_TRANSPORT, NOT_SENT.
 pub const HTTP_CONNECT_MS_DEFAULT: u64 = 1_000;
 
+/// Body of a reply that is not 2xx, where an adapter reads it for the receiver's own code.
+/// Unit: bytes. Enforced by: `adapters/http`. Beyond: not read; the status alone is told.
+pub const HTTP_REFUSAL_BYTES_MAX: usize = 64 << 10;
+
+/// Largest reply of a model, its envelope included.
+/// Unit: bytes. Enforced by: `adapters/model`. Beyond: RESULT_INVALID.
+pub const MODEL_REPLY_BYTES_MAX: usize = 1 << 20;
+
+/// Messages of one prompt.
+/// Unit: messages. Enforced by: `adapters/model`. Beyond: INVALID_INPUT, nothing is sent.
+pub const MODEL_MESSAGES_MAX: usize = 1_024;
+
+/// Schema of a reply's type, as it is sent with every request.
+/// Unit: bytes of JSON. Enforced by: `adapters/model`. Beyond: SCHEMA_INVALID.
+pub const MODEL_SCHEMA_BYTES_MAX: usize = 256 << 10;
+
+/// Places that the failure of a reply which breaks its schema names.
+/// Unit: places. Enforced by: `adapters/model`. Beyond: counted.
+pub const MODEL_SHOWN_PLACES_MAX: usize = 3;
+
+/// Longest such place.
+/// Unit: characters. Enforced by: `adapters/model`. Beyond: cut, with an ellipsis.
+pub const MODEL_SHOWN_PLACE_CHARS_MAX: usize = 120;
+
+/// Parameters that a user adds to every request of a model.
+/// Unit: parameters. Enforced by: `adapters/model`. Beyond: INVALID_INPUT when it is built.
+pub const MODEL_PARAMETERS_MAX: usize = 32;
+
+/// Connections to one engine's local socket at once.
+/// Unit: connections. Enforced by: the socket. Beyond: SOCKET_BUSY, and closed.
+pub const SOCKET_CONNECTIONS_MAX: usize = 64;
+
+/// Head of one request at the local socket.
+/// Unit: bytes. Enforced by: the socket. Beyond: refused by HTTP's own status, and closed.
+pub const SOCKET_HEAD_BYTES_MAX: usize = 16 << 10;
+
+/// Body of one request at the local socket.
+/// Unit: bytes. Enforced by: the socket. Beyond: PAYLOAD_TOO_LARGE.
+pub const SOCKET_BODY_BYTES_MAX: usize = 64 << 10;
+
+/// One answer of the local socket.
+/// Unit: bytes. Enforced by: the socket, at both ends. Beyond: PAYLOAD_TOO_LARGE.
+pub const SOCKET_REPLY_BYTES_MAX: usize = 64 << 20;
+
+/// Time for the head, and again for the body, of a request at the local socket.
+/// Unit: milliseconds. Enforced by: the socket. Beyond: closed.
+pub const SOCKET_READ_MS_MAX: u64 = 5_000;
+
+/// Time from a whole request to its answer.
+/// Unit: milliseconds. Enforced by: the socket. Beyond: SOCKET_FAILED.
+pub const SOCKET_ANSWER_MS_MAX: u64 = 30_000;
+
+/// Life of one connection to the local socket, whatever it does.
+/// Unit: milliseconds. Enforced by: the socket. Beyond: closed.
+pub const SOCKET_CONNECTION_MS_MAX: u64 = 120_000;
+
+/// How long a reader of alerts may let the local socket wait for the next one.
+/// Unit: milliseconds. Enforced by: the socket. Beyond: answered with none.
+pub const SOCKET_ALERT_WAIT_MS_MAX: u64 = 20_000;
+
+/// Time that requests under way have once the engine is over.
+/// Unit: milliseconds. Enforced by: the socket. Beyond: closed.
+pub const SOCKET_DRAIN_MS_MAX: u64 = 1_000;
+
+/// Longest path of a local socket; the operating system takes 107 bytes.
+/// Unit: bytes. Enforced by: the socket. Beyond: a short path elsewhere, found by a pointer file.
+pub const SOCKET_PATH_BYTES_MAX: usize = 100;
+
 const _: () = assert!(PAYLOAD_BYTES_MAX < JSON_BYTES_MAX);
 const _: () = assert!(HTTP_TELLING_MARGIN_MS < HTTP_TRAVEL_MARGIN_MS);
+const _: () = assert!(SOCKET_ALERT_WAIT_MS_MAX < SOCKET_ANSWER_MS_MAX);
+const _: () = assert!(2 * SOCKET_READ_MS_MAX + SOCKET_ANSWER_MS_MAX < SOCKET_CONNECTION_MS_MAX);
 const _: () = assert!(HTTP_TRAVEL_MARGIN_MS < HTTP_CONNECT_MS_DEFAULT);
+const _: () = assert!(MODEL_REPLY_BYTES_MAX <= HTTP_REPLY_BYTES_MAX);
+const _: () = assert!(HTTP_REFUSAL_BYTES_MAX <= HTTP_REPLY_BYTES_MAX);
+const _: () =
+    assert!(MODEL_SHOWN_PLACES_MAX * MODEL_SHOWN_PLACE_CHARS_MAX * 2 < TEXT_BYTES_MAX);
 const _: () = assert!(PIECE_BYTES_MAX < SLED_VALUE_BYTES_MAX);
 const _: () = assert!(SLED_WHOLE_BYTES_MAX < PIECE_BYTES_MAX);
 const _: () = assert!(SLED_VALUE_BYTES_MAX < SLED_SYNC_BYTES_MAX / 8);

@@ -387,6 +387,9 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::AnsweredLater { .. }
         | Event::LapEnded { .. }
         | Event::RunClosed
-        | Event::RunQuarantined { .. } => {}
+        | Event::RunQuarantined { .. }
+        | Event::QuarantineLifted { .. }
+        | Event::RunTerminated { .. }
+        | Event::LapStarted(_) => {}
     }
 }

@@ -84,14 +84,23 @@ impl Storm {
             200..=224 => self.kill(blow),
             225..=232 => self.toggle(blow),
             233..=236 => self.land(blow),
-            237..=239 => {
+            237..=238 => {
                 let (by, why) = ("ann".to_owned(), "storm".to_owned());
                 self.turn(Some(Command::Cancel { by, why }));
+            }
+            239 => {
+                let (by, why) = ("ann".to_owned(), "storm".to_owned());
+                self.turn(Some(Command::Terminate { by, why }));
+            }
+            242..=249 => {
+                let (by, why) = ("ann".to_owned(), "storm".to_owned());
+                let from = self.world.run.head().expect("started").lap.no;
+                self.turn(Some(Command::Continue { from, by, why }));
             }
             240 => self.turn(Some(Command::Quarantine {
                 message: "storm".to_owned(),
             })),
-            241.. => self.turn(None),
+            241 | 250.. => self.turn(None),
         }
     }
 

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mainstay_machine::{AttemptStarted, AttemptState, EffectStatus, Event, Run, apply, pending};
+use mainstay_machine::{
+    AttemptStarted, AttemptState, EffectStatus, Event, Lap, Run, apply, pending,
+};
 use mainstay_types::{AttemptNo, CallId, CostUnits, Tokens};
 
 use crate::scenario::fair::Receiver;
@@ -96,7 +98,17 @@ impl Watch {
             | Event::AnsweredLater { .. }
             | Event::AddendumRecorded { .. }
             | Event::RunClosed
-            | Event::RunQuarantined { .. } => {}
+            | Event::RunQuarantined { .. }
+            | Event::QuarantineLifted { .. }
+            | Event::RunTerminated { .. } => {}
+            Event::LapStarted(started) => {
+                let head = self.run.head().expect("started");
+                assert!(
+                    head.lap.outcome.is_some(),
+                    "a lap before the last has ended"
+                );
+                assert_eq!(started.lap, head.lap.no.next());
+            }
         }
     }
 
@@ -157,27 +169,34 @@ impl Watch {
     /// The figures are the sum of the attempts, and within the limits unless something overshot.
     fn check_budget(&self) {
         let Some(head) = self.run.head() else { return };
-        let budget = &head.lap.budget;
+        let calls = self.run.calls();
+        let out = Tokens::new(u32::try_from(calls.in_flight().count()).expect("few are out"));
+        assert_eq!(head.lap.budget.in_flight, out, "whichever lap sent them");
+        assert!(out <= head.lap.budget.limits.concurrency_tokens);
+        for lap in head.past.iter().chain([&head.lap]) {
+            self.check_budget_of(lap);
+        }
+    }
+
+    /// The lap that sent an attempt pays for it, also when its end is known in a later one.
+    fn check_budget_of(&self, lap: &Lap) {
+        let budget = &lap.budget;
         let attempts = self.run.calls().iter().flat_map(|(_, call)| &call.attempts);
-        let (mut out, mut reserved, mut spent) = (0, CostUnits::ZERO, CostUnits::ZERO);
+        let attempts = attempts.filter(|attempt| attempt.lap == lap.no);
+        let (mut reserved, mut spent) = (CostUnits::ZERO, CostUnits::ZERO);
         let mut retries = Tokens::ZERO;
         for attempt in attempts {
             retries = retries + attempt.retry_tokens;
             match attempt.state {
-                AttemptState::InFlight => {
-                    out += 1;
-                    reserved = reserved + attempt.reserved;
-                }
+                AttemptState::InFlight => reserved = reserved + attempt.reserved,
                 AttemptState::Answered { cost }
                 | AttemptState::Failed { cost, .. }
                 | AttemptState::Interrupted { cost }
                 | AttemptState::Late { cost } => spent = spent + cost,
             }
         }
-        assert_eq!(budget.in_flight, Tokens::new(out));
         assert_eq!((budget.reserved, budget.spent), (reserved, spent));
         assert!(retries <= budget.retry_used && retries <= budget.limits.retry_tokens);
-        assert!(budget.in_flight <= budget.limits.concurrency_tokens);
         if !self.overshot {
             assert!(
                 spent + reserved <= budget.limits.cost_units,

@@ -1,8 +1,8 @@
 //! What the text right of `->` means. Whatever is not understood fails.
 //!
 //! ```text
-//! running ended closed quarantined                the run's state
-//! completed degraded handed_off failed canceled [REASON]   the lap's outcome
+//! running waiting ended closed quarantined        the run's state | reason CODE  why it waits
+//! completed degraded handed_off failed canceled terminated [REASON]   the lap's outcome
 //! PATH PHASE [WORD..]           where a call stands, with its reason or failure kind
 //! EventName [WORD..]            this line's turn recorded it; no EventName: it did not
 //! SOME_CODE [name=number..]     this line was refused, with these numbers
@@ -13,13 +13,14 @@
 //! effect PATH STATUS [REASON]   how an effect stands
 //! attempts PATH N | rung PATH N | timeout PATH TIME | key PATH KEY
 //! lookup PATH TIME | no lookup PATH | wake TIME     as times after the start
-//! budget name=N.. | times name=TIME..
+//! budget name=N.. | past LAP name=N.. | times name=TIME.. | lap N
+//! alerts KIND..                 the alerts of this line's turn, in order
 //! notice TEXT | notices N | addendum PATH REASON | epoch N | in_doubt N
 //! entry PATH STATE|none         the effect as the ledger keeps it for all runs
 //! ```
 
 use mainstay_machine::{
-    Call, EffectStatus, EntryState, Event, Phase, RunState, effect, pending, view,
+    BudgetState, Call, EffectStatus, EntryState, Event, Phase, RunState, effect, pending, view,
 };
 use mainstay_types::{Millis, Timestamp};
 
@@ -144,13 +145,26 @@ impl See<'_> {
                 equal(count, summary.in_doubt.to_string())
             }
             ["notices", count] => equal(count, view::notices(run).len().to_string()),
+            ["lap", number] => equal(number, head.lap.no.to_string()),
+            ["reason", code] => {
+                let reason = view::reason(run);
+                equal(code, reason.map_or("none", |reason| reason.as_str()))
+            }
+            ["alerts", ref kinds @ ..] => equal(&kinds.join(" "), self.alerts()),
+            ["past", number, ref rest @ ..] => {
+                let no = mainstay_types::LapNo(number.parse().expect("a number"));
+                let past = head.lap_no(no).expect("a lap of the run");
+                rest.iter()
+                    .try_for_each(|pair| self.budget_of(&past.budget, pair))
+            }
             ["epoch", number] => equal(number, head.epoch.to_string()),
             ["addendum", path, reason] => {
                 let found = head
+                    .lap
                     .addenda
                     .iter()
                     .any(|(id, why)| run.path(*id) == path && why.as_str() == reason);
-                holds_if(found, &head.addenda)
+                holds_if(found, &head.lap.addenda)
             }
             ["budget", ref rest @ ..] => rest.iter().try_for_each(|pair| self.budget(pair)),
             ["times", ref rest @ ..] => rest.iter().try_for_each(|pair| self.time(pair)),
@@ -215,6 +229,19 @@ impl See<'_> {
         })
     }
 
+    fn alerts(&self) -> String {
+        let mut run = mainstay_machine::Run::unborn(std::sync::Arc::clone(self.world.run.class()));
+        let mut kinds = Vec::new();
+        for (at, stamped) in self.world.log.iter().enumerate() {
+            mainstay_machine::apply(&mut run, &stamped.event).expect("the log was applied before");
+            let alerts = mainstay_machine::alert::of(&run, &stamped.event, stamped.at);
+            if self.came.mark <= at {
+                kinds.extend(alerts.into_iter().map(|alert| alert.kind.as_str()));
+            }
+        }
+        kinds.join(" ")
+    }
+
     fn event(&self, name: &str, words: &[&str]) -> Holds {
         let shown: Vec<String> = self.world.log[self.came.mark..]
             .iter()
@@ -276,7 +303,10 @@ impl See<'_> {
             | Event::CancelRequested { .. }
             | Event::AnsweredLater { .. }
             | Event::RunClosed
-            | Event::RunQuarantined { .. } => String::new(),
+            | Event::RunQuarantined { .. }
+            | Event::QuarantineLifted { .. }
+            | Event::RunTerminated { .. } => String::new(),
+            Event::LapStarted(started) => format!("lap={}", started.lap),
         };
         format!("{} {rest}", event.name()).trim_end().to_owned()
     }
@@ -346,7 +376,10 @@ impl See<'_> {
     }
 
     fn budget(&self, pair: &str) -> Holds {
-        let budget = &self.world.run.head().expect("started").lap.budget;
+        self.budget_of(&self.world.run.head().expect("started").lap.budget, pair)
+    }
+
+    fn budget_of(&self, budget: &BudgetState, pair: &str) -> Holds {
         let (name, expected) = pair.split_once('=').expect("name=number");
         let (expected, actual) = match name {
             "retry" => (expected.to_owned(), budget.retry_used.to_string()),

@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use mainstay_graph::TaskClass;
 use mainstay_machine::{
-    Action, Command, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd, may_start, pending,
+    Action, Command, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd, effect, may_start,
+    pending,
 };
-use mainstay_types::{AttemptNo, CallId, Failure, FailureKind, Payload, Refusal, Sent, Timestamp};
+use mainstay_types::{
+    AttemptNo, CallId, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent, Timestamp,
+};
 
 use super::expect;
 use super::parse::{Line, Script, millis};
@@ -73,10 +76,8 @@ impl<'a> Play<'a> {
             "crash" => self.world.take_over(),
             "retake" => {
                 let worker = self.world.run.head().expect("started").worker;
-                self.turn(Command::TakeOver {
-                    worker,
-                    last_at: ORIGIN,
-                });
+                let downtime = Millis::from_secs(1);
+                self.turn(Command::TakeOver { worker, downtime });
             }
             "down" => {
                 self.world.now = self.world.now + millis(line.word(0));
@@ -85,6 +86,23 @@ impl<'a> Play<'a> {
             "cancel" => {
                 let (by, why) = ("ann".to_owned(), "not needed".to_owned());
                 self.turn(Command::Cancel { by, why });
+            }
+            "freed" => {
+                let id = self.call(line.word(0));
+                let call = self.world.run.calls().get(id).expect("found by its path");
+                let key = effect::key(&self.world.run, id, call).expect("it wants a key");
+                self.turn(Command::KeySettled { key });
+            }
+            "continue" => {
+                line.only(&["from"]);
+                let newest = self.world.run.head().expect("started").lap.no;
+                let from = line.number("from").map_or(newest, LapNo);
+                let (by, why) = ("ann".to_owned(), "mended".to_owned());
+                self.turn(Command::Continue { from, by, why });
+            }
+            "terminate" => {
+                let (by, why) = ("ann".to_owned(), "wedged".to_owned());
+                self.turn(Command::Terminate { by, why });
             }
             "quarantine" => self.turn(Command::Quarantine {
                 message: line.words.join(" "),

@@ -46,7 +46,16 @@ pub(crate) fn crashed(live: &World, script: &Script) {
     let only_answers = script.lines.iter().all(|line| {
         !matches!(
             line.verb.as_str(),
-            "fail" | "lose" | "find" | "at" | "crash" | "down" | "cancel" | "quarantine"
+            "fail"
+                | "lose"
+                | "find"
+                | "at"
+                | "crash"
+                | "down"
+                | "cancel"
+                | "quarantine"
+                | "terminate"
+                | "continue"
         )
     });
     for &cut in live.cuts.iter().filter(|&&cut| 0 < cut) {
@@ -105,7 +114,8 @@ pub(crate) fn assert_explained(world: &World, ended: bool, told: &str) {
         .iter()
         .filter(|s| matches!(s.event, Event::LapEnded { .. }))
         .count();
-    assert_eq!(ends, 1, "{told}: a lap ends once");
+    let laps = head.past.len() + 1;
+    assert_eq!(ends, laps, "{told}: each lap ends once");
     let outcome = head.lap.outcome.as_ref().expect("it ended");
     let out_of_time = matches!(
         outcome.reason,
@@ -121,6 +131,7 @@ pub(crate) fn assert_explained(world: &World, ended: bool, told: &str) {
             by_class || outcome.reason == Reason::SameInputFails
         }
         OutcomeKind::Canceled => head.cancel.is_some(),
+        OutcomeKind::Terminated => head.terminated.is_some(),
     };
     assert!(
         explained,

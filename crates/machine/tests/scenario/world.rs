@@ -133,7 +133,7 @@ impl World {
         let last_at = self.log.last().expect("a run that started has events").at;
         self.turn(Some(Command::TakeOver {
             worker: worker_id(self.worker),
-            last_at,
+            downtime: self.now.since(last_at),
         }));
     }
 
@@ -159,7 +159,18 @@ impl World {
             self.scratch(input.clone());
         }
         self.run.keep();
-        self.delivered.extend(input.filter(can_come_again));
+        if self.log[mark..]
+            .iter()
+            .any(|stamped| is_new_course(&stamped.event))
+        {
+            // What was asked of the course before is not asked of this one: its message is known.
+            self.delivered.retain(is_evidence);
+        } else {
+            // What was refused is taken out of the inbox as well.
+            let refused = self.refusal.is_some();
+            let again = |input: &Command| can_come_again(input) && (!refused || is_evidence(input));
+            self.delivered.extend(input.filter(again));
+        }
         self.check_repeats();
         self.log.len() - mark
     }
@@ -367,6 +378,18 @@ impl World {
     }
 }
 
+/// Whether what was asked of the run before is not about it any more.
+const fn is_new_course(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::LapStarted(_) | Event::QuarantineLifted { .. } | Event::RunTerminated { .. }
+    )
+}
+
+const fn is_evidence(command: &Command) -> bool {
+    matches!(command, Command::Settle(_) | Command::LookedUp(_))
+}
+
 /// What may be delivered late and twice by an inbox: reports and requests, not turns of the core.
 fn can_come_again(command: &Command) -> bool {
     match command {
@@ -374,6 +397,8 @@ fn can_come_again(command: &Command) -> bool {
         | Command::Settle(_)
         | Command::LookedUp(_)
         | Command::Cancel { .. }
+        | Command::Continue { .. }
+        | Command::Terminate { .. }
         | Command::Quarantine { .. } => true,
         Command::TakeOver { .. }
         | Command::Prepared { .. }
@@ -382,6 +407,7 @@ fn can_come_again(command: &Command) -> bool {
         | Command::Unpreparable { .. }
         | Command::Authorize { .. }
         | Command::KeyHeld { .. }
+        | Command::KeySettled { .. }
         | Command::Assembled { .. }
         | Command::Advance => false,
     }

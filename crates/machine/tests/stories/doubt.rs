@@ -75,7 +75,7 @@ fn in_doubt_at_answer_by_is_later_and_completed_once_it_is_found() {
         start  answer_by=12s doubt_wait=1h
         at 10s
         lose   order
-        at 12s -> later order, running, no LapEnded, wake 3612s
+        at 12s -> later order, waiting, no LapEnded, wake 3612s
         find   order applied -> report settled, completed ALL_SETTLED, closed, later order, \
                no AddendumRecorded
     ",
@@ -104,7 +104,7 @@ fn a_doubt_that_outlasts_its_wait_is_handed_off_then_told_in_an_addendum_then_cl
         start  answer_by=12s doubt_wait=1h
         lose   order
         at 12s -> later order
-        at 3611999ms -> running
+        at 3611999ms -> waiting
         at 3612s -> handed_off DOUBT_WAIT_OVER, ended, no RunClosed
         find   order applied -> EffectApplied order FOUND_APPLIED, addendum order FOUND_APPLIED, \
                RunClosed, closed, handed_off DOUBT_WAIT_OVER

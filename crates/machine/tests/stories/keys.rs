@@ -77,7 +77,7 @@ fn one_held_item_does_not_hold_up_the_others() {
         hold   ticket_write[1] open
         start  -> out ticket_write[0] ticket_write[2], KeyAwaited ticket_write[1]
         answer ticket_write[0]
-        answer ticket_write[2] -> running
+        answer ticket_write[2] -> waiting, reason KEY_HELD
         hold   ticket_write[1] applied
         at 1s  -> completed
     ",
@@ -148,6 +148,30 @@ fn a_late_applied_answer_corrects_the_entry_so_that_no_other_run_takes_the_key()
         at 2s
         find   order absent -> entry order not_applied, handed_off, closed
         answer order/1 -> entry order applied
+    ",
+    );
+}
+
+#[test]
+fn a_run_that_waits_for_a_key_asks_again_as_soon_as_it_is_settled() {
+    check(
+        "
+        write  order scope=business
+        hold   order open
+        start  -> KeyAwaited order, waiting, reason KEY_HELD, no AttemptStarted
+        hold   order applied
+        freed  order -> CallRescheduled order, effect order applied, completed, no AttemptStarted
+    ",
+    );
+    check(
+        "
+        write  order scope=business
+        hold   order open
+        start  -> KeyAwaited order
+        release order
+        freed  order -> AttemptStarted order/1, out order
+        freed  order -> nothing
+        answer order -> completed
     ",
     );
 }

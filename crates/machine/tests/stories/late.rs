@@ -12,7 +12,7 @@ fn a_slow_primary_that_answers_after_its_fallback_is_one_late_record_with_its_co
         fail   policy DEADLINE_EXHAUSTED maybe_sent -> rung policy 1, budget spent=2
         answer policy/2 -> policy settled rung=1, budget spent=3
         answer policy/1 cost=1.5 -> LateResult policy/1, no CallSettled, budget spent=2.5
-        answer policy/1 cost=1.5 -> ATTEMPT_UNKNOWN
+        answer policy/1 cost=1.5 -> ATTEMPT_SETTLED
         answer draft -> degraded
     ",
     );
@@ -53,7 +53,7 @@ fn an_answer_of_the_dead_owner_ends_the_doubt_at_once_and_corrects_its_cost() {
         crash  -> budget spent=2 assumed=2
         answer order/1 cost=1 -> LateResult order/1, EffectApplied order ANSWERED, completed, \
                budget spent=1 assumed=0
-        answer order/1 -> ATTEMPT_UNKNOWN
+        answer order/1 -> ATTEMPT_SETTLED
     ",
     );
 }
@@ -184,9 +184,9 @@ fn a_second_report_of_an_attempt_changes_nothing() {
         read   draft needs=policy
         start
         fail   policy OVERLOADED
-        fail   policy/1 OVERLOADED -> ATTEMPT_UNKNOWN attempt=1
+        fail   policy/1 OVERLOADED -> ATTEMPT_SETTLED attempt=1
         answer policy/2
-        answer policy/2 -> ATTEMPT_UNKNOWN attempt=2
+        answer policy/2 -> ATTEMPT_SETTLED attempt=2
         fail   policy/9 OVERLOADED -> ATTEMPT_UNKNOWN attempt=9
         answer draft -> completed
     ",

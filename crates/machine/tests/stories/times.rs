@@ -241,7 +241,7 @@ fn a_doubt_does_not_end_the_work_of_a_class_that_works_longer_than_doubts_are_wa
         start   answer_by=12s work_by=60s doubt_wait=1s
         lose    order
         at 12s  -> later order, expected_by 60s
-        at 30s  -> running
+        at 30s  -> waiting
         find    order absent -> out order
         answer  order -> completed
     ",

@@ -1,0 +1,189 @@
+//! Alerts: what a person or the host should hear of, as a function of what has happened.
+//!
+//! An alert follows from its event and the state after it and from nothing else, so that it is
+//! written with the event and neither lost nor made twice. It carries no payload and no text that
+//! user code or a provider wrote.
+
+use mainstay_graph::Resolution;
+use mainstay_types::{CallId, EffectKey, LapNo, Reason, RunId, Tenant, Timestamp};
+
+use crate::event::{ClassRef, Event, OutcomeKind};
+use crate::run::{Head, Run};
+use crate::view;
+
+/// Something a person or the host should hear of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    /// When it happened.
+    pub at: Timestamp,
+    /// In which run.
+    pub run: RunId,
+    /// Whose run.
+    pub tenant: Tenant,
+    /// Its class.
+    pub class: ClassRef,
+    /// In which lap.
+    pub lap: LapNo,
+    /// What.
+    pub kind: AlertKind,
+    /// About which call, by its path.
+    pub call: Option<String>,
+    /// About which effect.
+    pub key: Option<EffectKey>,
+    /// The stable code of why, for example `DOUBT_WAIT_OVER`.
+    pub reason: String,
+}
+
+/// What an alert says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AlertKind {
+    /// A lap ended and a person goes on.
+    HandedOff,
+    /// Nobody knows what became of a write, and somebody was told so or has to find out.
+    InDoubt,
+    /// A lap ended after its caller had been told "later".
+    EndedLate,
+    /// A receiver did a part of a write.
+    PartlyApplied,
+    /// A run is not driven until a person looks.
+    Quarantined,
+    /// Something was learned about a lap after its outcome.
+    Addendum,
+}
+
+impl AlertKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::HandedOff,
+        Self::InDoubt,
+        Self::EndedLate,
+        Self::PartlyApplied,
+        Self::Quarantined,
+        Self::Addendum,
+    ];
+
+    /// The stable text, for example `handed_off`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::HandedOff => "handed_off",
+            Self::InDoubt => "in_doubt",
+            Self::EndedLate => "ended_late",
+            Self::PartlyApplied => "partly_applied",
+            Self::Quarantined => "quarantined",
+            Self::Addendum => "addendum",
+        }
+    }
+}
+
+/// The alerts of `event`, which made `run` what it is, at `at`.
+#[must_use]
+pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
+    let Some(head) = run.head() else {
+        return Vec::new();
+    };
+    let about = |kind, call, reason: &str| alert(run, head, at, (kind, call, reason));
+    match event {
+        Event::LapEnded {
+            outcome, reason, ..
+        } => {
+            let late = head.lap.later.is_some();
+            let kind = ended(*outcome, late);
+            let made = kind.map(|kind| about(kind, None, reason.as_str()));
+            made.into_iter().collect()
+        }
+        Event::AnsweredLater { doubts, .. } => {
+            let reason = Reason::AnswerTimeReached.as_str();
+            let in_doubt = |&call| about(AlertKind::InDoubt, Some(call), reason);
+            doubts.iter().map(in_doubt).collect()
+        }
+        Event::EffectInDoubt { call, reason, .. } if only_a_person_knows(run, *call) => {
+            vec![about(AlertKind::InDoubt, Some(*call), reason.as_str())]
+        }
+        Event::EffectPartlyApplied { call } => {
+            let reason = Reason::PartlyApplied.as_str();
+            vec![about(AlertKind::PartlyApplied, Some(*call), reason)]
+        }
+        Event::RunQuarantined { message } => {
+            let code = view::quarantine_code(message);
+            vec![about(AlertKind::Quarantined, None, code.as_str())]
+        }
+        Event::AddendumRecorded { call, reason } => {
+            vec![about(AlertKind::Addendum, Some(*call), reason.as_str())]
+        }
+        Event::RunStarted(_)
+        | Event::LeaseTaken(_)
+        | Event::CallPrepared { .. }
+        | Event::ListRecorded { .. }
+        | Event::AttemptStarted(_)
+        | Event::AttemptSettled { .. }
+        | Event::AttemptInterrupted { .. }
+        | Event::CallSettled { .. }
+        | Event::CallRescheduled { .. }
+        | Event::CallOmitted { .. }
+        | Event::CallSkipped { .. }
+        | Event::CallFailed { .. }
+        | Event::EffectIntended { .. }
+        | Event::EffectApplied { .. }
+        | Event::EffectInDoubt { .. }
+        | Event::EffectAbsent { .. }
+        | Event::ControlSettled { .. }
+        | Event::KeyAwaited { .. }
+        | Event::LateResult { .. }
+        | Event::CancelRequested { .. }
+        | Event::HardPathLost { .. }
+        | Event::RunClosed
+        | Event::QuarantineLifted { .. }
+        | Event::RunTerminated { .. }
+        | Event::LapStarted(_) => Vec::new(),
+    }
+}
+
+/// What the end of a lap is to those who do not wait for its answer.
+const fn ended(outcome: OutcomeKind, late: bool) -> Option<AlertKind> {
+    match (outcome, late) {
+        (OutcomeKind::HandedOff, _) => Some(AlertKind::HandedOff),
+        (
+            OutcomeKind::Completed
+            | OutcomeKind::Degraded
+            | OutcomeKind::Failed
+            | OutcomeKind::Canceled
+            | OutcomeKind::Terminated,
+            true,
+        ) => Some(AlertKind::EndedLate),
+        (
+            OutcomeKind::Completed
+            | OutcomeKind::Degraded
+            | OutcomeKind::Failed
+            | OutcomeKind::Canceled
+            | OutcomeKind::Terminated,
+            false,
+        ) => None,
+    }
+}
+
+fn only_a_person_knows(run: &Run, call: CallId) -> bool {
+    let node = run.calls().get(call).map(|call| call.node);
+    let effect = node.and_then(|node| run.class().node(node).effect());
+    effect.is_some_and(|effect| effect.resolution == Resolution::ByHuman)
+}
+
+fn alert(
+    run: &Run,
+    head: &Head,
+    at: Timestamp,
+    (kind, call, reason): (AlertKind, Option<CallId>, &str),
+) -> Alert {
+    let effect = call.and_then(|call| run.calls().get(call)?.effect.as_ref());
+    Alert {
+        at,
+        run: head.run,
+        tenant: head.tenant.clone(),
+        class: head.class.clone(),
+        lap: head.lap.no,
+        kind,
+        call: call.map(|call| run.path(call)),
+        key: effect.map(|effect| effect.key.clone()),
+        reason: reason.to_owned(),
+    }
+}
