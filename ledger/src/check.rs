@@ -114,18 +114,18 @@ fn held(view: &dyn View, request: &CommitRequest) -> Result<Option<HeldKey>, Led
     {
         match op {
             Op::Effect(entry) => {
-                let stored = match effects.get(&entry.key) {
-                    Some((own, version)) => Some(((*own).clone(), *version)),
-                    None => view.effect(&entry.key)?,
-                };
+                let stored = as_it_stands(view, &effects, &entry.key)?;
                 let version = stored.as_ref().map_or(0, |(_, version)| *version);
-                if let Some((stored, version)) = stored.filter(|(s, _)| !may_take(s, entry)) {
-                    return Ok(Some(HeldKey::Effect {
-                        entry: Box::new(stored),
-                        version,
-                    }));
+                if let Some(held) = stored.filter(|(stored, _)| !may_take(stored, entry)) {
+                    return Ok(Some(held_effect(held)));
                 }
                 effects.insert(&entry.key, (entry, version + 1));
+            }
+            Op::Wait { key, version } => {
+                let stored = as_it_stands(view, &effects, key)?;
+                if let Some(held) = stored.filter(|(_, now)| now != version) {
+                    return Ok(Some(held_effect(held)));
+                }
             }
             Op::StartKey { tenant, key, input } => {
                 let stored = match starts.get(&(tenant, key)) {
@@ -137,10 +137,29 @@ fn held(view: &dyn View, request: &CommitRequest) -> Result<Option<HeldKey>, Led
                 }
                 starts.insert((tenant, key), (run, *input));
             }
-            Op::Summary(_) | Op::Driven(_) | Op::Class(_) | Op::InboxAck(_) => {}
+            Op::Summary(_) | Op::Drive(_) | Op::Alert(_) | Op::Class(_) | Op::InboxAck(_) => {}
         }
     }
     Ok(None)
+}
+
+fn held_effect((entry, version): (EffectEntry, u64)) -> HeldKey {
+    HeldKey::Effect {
+        entry: Box::new(entry),
+        version,
+    }
+}
+
+/// The entry under `key` and its version, as this request so far leaves it.
+fn as_it_stands(
+    view: &dyn View,
+    own: &BTreeMap<&EffectKey, (&EffectEntry, u64)>,
+    key: &EffectKey,
+) -> Result<Option<(EffectEntry, u64)>, LedgerError> {
+    match own.get(key) {
+        Some((own, version)) => Ok(Some(((*own).clone(), *version))),
+        None => view.effect(key),
+    }
 }
 
 /// Whether `wanted` may replace `stored` under their key.

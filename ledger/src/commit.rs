@@ -2,10 +2,15 @@
 //!
 //! A request is all or nothing. Verdicts of a group leave together, after the sync.
 
-use mainstay_graph::TaskClass;
-use mainstay_machine::{EffectEntry, Event, Summary};
-use mainstay_types::{Digest, Epoch, MessageId, RunId, Seq, StartKey, Tenant, Timestamp};
 use std::sync::Arc;
+
+use mainstay_graph::TaskClass;
+use mainstay_machine::{Alert, EffectEntry, Event, Summary};
+use mainstay_types::{
+    Digest, EffectKey, Epoch, MessageId, RunId, Seq, StartKey, Tenant, Timestamp,
+};
+
+use crate::drive::Drive;
 
 /// Something to be committed as a whole.
 #[derive(Clone, Debug)]
@@ -45,11 +50,30 @@ pub struct Stamped {
 pub enum Op {
     /// The run's row in listings.
     Summary(Summary),
-    /// Whether the run has to be driven after a restart.
-    Driven(bool),
+    /// How the run is driven from here on; replaces what it had.
+    Drive(Drive),
     /// An effect under a key other runs could hold. Taken when the key is free, held by the same
     /// run and call, or held as `NotApplied`; otherwise the verdict is `KeyHeld`.
+    ///
+    /// When it is written as `Applied`, `PartlyApplied` or `NotApplied`, every run that waits for
+    /// the key gets [`InboxCommand::KeySettled`](crate::InboxCommand::KeySettled) in the same
+    /// commit and waits no more. Bound: `limits::KEY_WAKES_MAX`. A run whose inbox is full gets
+    /// none.
     Effect(EffectEntry),
+    /// The run waits until the entry under `key`, which another holds, is settled.
+    ///
+    /// When the entry is not the one that changed `version` times any more, the verdict is
+    /// `KeyHeld` with the entry as it stands, so that no settling falls between looking and
+    /// waiting. Nobody waits for a key without an entry, nor beyond `limits::KEY_WAITERS_MAX`: the
+    /// rest of the request is written all the same, and the run's own timer asks again.
+    Wait {
+        /// The key.
+        key: EffectKey,
+        /// How often the entry had changed when the run looked, as `KeyHeld` said.
+        version: u64,
+    },
+    /// Something a person or the host should hear of; gets the next number of all alerts.
+    Alert(Alert),
     /// The start key of a new run. Taken when free; otherwise the verdict is `KeyHeld`.
     StartKey {
         /// Whose key.

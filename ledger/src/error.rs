@@ -2,7 +2,7 @@
 //!
 //! A failed check of stored bytes names the run and where; it is never skipped over.
 
-use mainstay_types::{Code, RunId, Seq};
+use mainstay_types::{Code, RunId, Seq, limits};
 
 /// A ledger that could not do what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +55,17 @@ pub enum LedgerError {
         /// How many wait.
         waiting: usize,
     },
+    /// A command carries more than an inbox takes.
+    #[error(
+        "PAYLOAD_TOO_LARGE: a command for run {run} carries {bytes} bytes, at most {} are taken",
+        limits::PAYLOAD_BYTES_MAX
+    )]
+    TooLarge {
+        /// The run.
+        run: RunId,
+        /// How many bytes.
+        bytes: usize,
+    },
     /// The run does not exist.
     #[error("RUN_UNKNOWN: there is no run {run}")]
     RunUnknown {
@@ -95,6 +106,7 @@ impl LedgerError {
             Self::Poisoned { .. } => Code::StorePoisoned,
             Self::Io { .. } => Code::StoreIo,
             Self::InboxFull { .. } => Code::InboxFull,
+            Self::TooLarge { .. } => Code::PayloadTooLarge,
             Self::RunUnknown { .. } => Code::RunUnknown,
             Self::CorruptRecord { .. } => Code::CorruptRecord,
             Self::CorruptChain { .. } => Code::CorruptChain,

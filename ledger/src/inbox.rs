@@ -3,7 +3,8 @@
 //! An inbox command is never fenced by an epoch and never applied twice: its message id is
 //! acknowledged in the same commit as the events it caused.
 
-use mainstay_types::MessageId;
+use mainstay_machine::SettleEnd;
+use mainstay_types::{AttemptNo, CallId, EffectKey, LapNo, MessageId, limits};
 
 /// A command from outside the run's owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,63 @@ pub enum InboxCommand {
         /// Why. Bound: `limits::TEXT_BYTES_MAX`.
         why: String,
     },
+    /// End the run whatever its state.
+    Terminate {
+        /// Who asks. Bound: `limits::TEXT_BYTES_MAX`.
+        by: String,
+        /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+        why: String,
+    },
+    /// Go on after the outcome of a lap, or drive a quarantined run again.
+    Continue {
+        /// The lap that is gone on from.
+        from: LapNo,
+        /// Who asks. Bound: `limits::TEXT_BYTES_MAX`.
+        by: String,
+        /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+        why: String,
+    },
+    /// An attempt is over: evidence from an owner that lost the run meanwhile.
+    Settle {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// How it ended. Bound of a value: `limits::PAYLOAD_BYTES_MAX`.
+        end: SettleEnd,
+    },
+    /// The effect key that the run waited for is settled. The ledger itself sends this.
+    KeySettled {
+        /// The key.
+        key: EffectKey,
+    },
+}
+
+impl InboxCommand {
+    /// Bytes of the payload it carries; 0 for most.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        match self {
+            Self::Settle {
+                end: SettleEnd::Answered { result, .. },
+                ..
+            } => result.len(),
+            Self::Settle {
+                end: SettleEnd::Failed(_),
+                ..
+            }
+            | Self::Cancel { .. }
+            | Self::Terminate { .. }
+            | Self::Continue { .. }
+            | Self::KeySettled { .. } => 0,
+        }
+    }
+
+    /// Whether an inbox takes it. Bound: `limits::PAYLOAD_BYTES_MAX`.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.payload_bytes() <= limits::PAYLOAD_BYTES_MAX
+    }
 }
 
 /// An inbox command that waits.

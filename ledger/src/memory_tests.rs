@@ -1,9 +1,14 @@
 //! Tests of what only the memory backend has; the rest is the conformance suite.
 
+use std::collections::BTreeSet;
+
 use mainstay_types::Code;
 
+use super::store::RunLog;
 use super::*;
+use crate::commit::Part;
 use crate::conformance::{CHECKS, Subject, block_on};
+use crate::record::{self, Chain};
 use crate::sample;
 
 struct InMemory(MemoryLedger);
@@ -86,4 +91,33 @@ fn loading_a_run_verifies_its_records_their_order_and_their_end() {
         damaged(|log| log.head.chain = Chain::from_u32(1)),
         Code::CorruptChain
     );
+}
+
+#[test]
+fn engines_on_one_ledger_see_until_when_the_others_live() {
+    let ledger = MemoryLedger::new();
+    for n in [1, 2, 3] {
+        commit(&ledger, sample::start_part(n).with(sample::driven_by(n)));
+    }
+    let lease = |n, until| block_on(ledger.lease(sample::worker(n), until)).expect("taken");
+    let until = || -> Vec<Option<Timestamp>> {
+        let page = block_on(ledger.driven(None)).expect("readable");
+        page.rows.iter().map(|row| row.lease_until).collect()
+    };
+    lease(1, Some(sample::at(10)));
+    lease(2, Some(sample::at(20)));
+    assert_eq!(until(), [Some(sample::at(10)), Some(sample::at(20)), None]);
+    lease(1, Some(sample::at(30)));
+    lease(2, None);
+    assert_eq!(until(), [Some(sample::at(30)), None, None]);
+}
+
+#[test]
+fn a_ledger_in_memory_marks_nothing_and_knows_of_no_abort_but_an_assumed_one() {
+    let ledger = MemoryLedger::new();
+    assert!(!ledger.mark(sample::run(1)).is_kept());
+    assert_eq!(block_on(ledger.aborted()), Ok(Vec::new()));
+    ledger.assume_aborted([(sample::run(2), 3), (sample::run(1), 1)]);
+    let aborted = vec![(sample::run(1), 1), (sample::run(2), 3)];
+    assert_eq!(block_on(ledger.aborted()), Ok(aborted));
 }

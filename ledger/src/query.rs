@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use mainstay_graph::TaskClass;
-use mainstay_machine::{Event, RunState, Summary};
+use mainstay_machine::{Event, OutcomeKind, RunState, Summary};
 use mainstay_types::{ClassName, Digest, Epoch, RunId, Seq, Tenant, Timestamp, limits};
 
 use crate::check::Head;
@@ -65,21 +65,28 @@ pub struct RunFilter {
     pub class: Option<ClassName>,
     /// Only those in this state.
     pub state: Option<RunState>,
+    /// Only those whose newest lap ended so.
+    pub outcome: Option<OutcomeKind>,
+    /// Only those with an effect in doubt, or only those without one.
+    pub in_doubt: Option<bool>,
 }
 
 impl RunFilter {
     /// Whether the listing shows this run.
     #[must_use]
     pub fn passes(&self, summary: &Summary) -> bool {
-        self.tenant
-            .as_ref()
-            .is_none_or(|tenant| *tenant == summary.tenant)
+        is_wanted(self.tenant.as_ref(), &summary.tenant)
+            && is_wanted(self.class.as_ref(), &summary.class.name)
+            && is_wanted(self.state.as_ref(), &summary.state)
             && self
-                .class
-                .as_ref()
-                .is_none_or(|class| *class == summary.class.name)
-            && self.state.is_none_or(|state| state == summary.state)
+                .outcome
+                .is_none_or(|wanted| Some(wanted) == summary.outcome)
+            && is_wanted(self.in_doubt.as_ref(), &(0 < summary.in_doubt))
     }
+}
+
+fn is_wanted<T: PartialEq>(wanted: Option<&T>, there: &T) -> bool {
+    wanted.is_none_or(|wanted| wanted == there)
 }
 
 /// A class as stored with its first run.

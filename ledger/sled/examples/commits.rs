@@ -26,7 +26,7 @@ fn main() {
     );
     let mut first = 0;
     for waiters in [1, 8, 64, 256] {
-        let ledger = SledLedger::open(&folder, OpenOptions { create: true }).expect("a store");
+        let ledger = SledLedger::open(&folder, OpenOptions::creating()).expect("a store");
         let (commits, seconds) = measure(&ledger, first, waiters);
         first += waiters;
         let mean = f64::from(waiters) * seconds / commits * 1_000.0;

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mainstay_ledger::check::check;
+use mainstay_ledger::knock::Knocker;
 use mainstay_ledger::{CommitRequest, LedgerError, Receipt, Verdict};
 use mainstay_types::{Seq, limits};
 
@@ -20,9 +21,9 @@ use crate::parts::Parts;
 use crate::position::Position;
 use crate::progress::Progress;
 use crate::queue::{Queue, Wish};
-use crate::rows;
 use crate::stage::{Layer, Stage, Writes};
 use crate::witness::Witness;
+use crate::{inbox, rows, waits};
 
 /// The committer of one open store.
 pub(crate) struct Committer {
@@ -32,6 +33,7 @@ pub(crate) struct Committer {
     pub(crate) position: Position,
     pub(crate) queue: Arc<Queue>,
     pub(crate) progress: Arc<Progress>,
+    pub(crate) knocker: Arc<Knocker>,
     /// Heads of runs that were written lately.
     pub(crate) heads: Heads,
 }
@@ -114,6 +116,7 @@ impl Committer {
             heads,
             appends,
             newest,
+            knocked,
         } = kept;
         self.position = self.position.next(newest);
         let (key, value) = self.position.to_pair();
@@ -135,6 +138,7 @@ impl Committer {
             self.heads.put(run, head);
         }
         self.progress.finish(appends);
+        self.knocker.knock(&knocked);
         Ok(())
     }
 
@@ -199,7 +203,7 @@ impl Taken {
                 done
             }
             Wish::Enqueue(run, message, reply) => {
-                let answer = settled(stage, |stage| rows::enqueue(stage, *run, message));
+                let answer = settled(stage, |stage| inbox::enqueue(stage, *run, message));
                 answer.map(|answer| reply.set(answer)).is_some()
             }
         };
@@ -235,15 +239,17 @@ fn commit(
     if room == Room::None || (begins && room == Room::NoNewRuns) {
         return Ok(Verdict::Full);
     }
+    let mut settled = Vec::new();
     let seqs: Result<Vec<_>, _> = request
         .parts
         .iter()
-        .map(|part| rows::write_part(stage, part))
+        .map(|part| rows::write_part(stage, part, &mut settled))
         .collect();
     let seqs = seqs?;
-    if !stage.can_fit() {
+    let Some(left) = stage.bytes_left() else {
         stage.forget();
         return Ok(Verdict::Full);
-    }
+    };
+    waits::wake(stage, settled, left)?;
     Ok(Verdict::Committed(Receipt { seqs }))
 }

@@ -81,7 +81,7 @@ impl Bench {
                 go_on: go_on_rx,
             })
         };
-        let ledger = SledLedger::open_on(folder.path(), OpenOptions { create: true }, disk);
+        let ledger = SledLedger::open_on(folder.path(), OpenOptions::creating(), disk);
         Self {
             ledger: ledger.unwrap(),
             folder,

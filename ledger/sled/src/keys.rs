@@ -3,8 +3,10 @@
 //! A prefix never gets a second meaning, and no key is longer than `limits::SLED_KEY_BYTES_MAX`.
 
 use mainstay_types::limits::SLED_KEY_BYTES_MAX;
-use mainstay_types::{ClassName, ClassVersion, Digest, EffectKey, MessageId, RunId, Seq};
-use mainstay_types::{StartKey, Tenant};
+use mainstay_types::{
+    AlertSeq, ClassName, ClassVersion, Digest, EffectKey, MessageId, RunId, Seq, StartKey, Tenant,
+    Timestamp,
+};
 
 /// Bytes of a blake3 digest that name something; the full name is stored and compared.
 pub(crate) const HASH_BYTES: usize = 16;
@@ -14,11 +16,15 @@ const RECORDS: u8 = 0x10;
 const SUMMARY: u8 = 0x12;
 const HEAD: u8 = 0x13;
 const DRIVEN: u8 = 0x20;
+const WAKE: u8 = 0x21;
+const PARKED: u8 = 0x22;
 const INBOX: u8 = 0x23;
 const MESSAGE: u8 = 0x24;
 const INBOX_COUNT: u8 = 0x25;
 const EFFECT: u8 = 0x30;
 const START: u8 = 0x31;
+const WAITERS: u8 = 0x34;
+const ALERT: u8 = 0x40;
 const PIECE: u8 = 0x60;
 const CLASS: u8 = 0x80;
 
@@ -99,6 +105,34 @@ pub(crate) fn all_driven() -> Key {
     key(DRIVEN, &[&SHARD])
 }
 
+/// That a parked run wakes at a moment; the keys sort by it.
+pub(crate) fn wake(at: Timestamp, run: RunId) -> Key {
+    key(WAKE, &[&sortable(at), run.as_bytes()])
+}
+
+/// All moments at which parked runs wake.
+pub(crate) fn wakes() -> Key {
+    key(WAKE, &[])
+}
+
+/// The moment and the run in a key made by [`wake`].
+pub(crate) fn wake_in(stored: &[u8]) -> Option<(Timestamp, RunId)> {
+    let (at, run) = stored.get(1..)?.split_first_chunk::<8>()?;
+    let at = i64::from_be_bytes(*at) ^ i64::MIN;
+    let run = RunId::from_bytes(run.try_into().ok()?);
+    Some((Timestamp::from_millis(at), run))
+}
+
+/// Bytes that sort as moments do: the sign comes first and the other way round.
+fn sortable(at: Timestamp) -> [u8; 8] {
+    (at.as_millis() ^ i64::MIN).to_be_bytes()
+}
+
+/// When a parked run wakes, so that the row in [`wakes`] can be found from the run.
+pub(crate) fn parked(run: RunId) -> Key {
+    key(PARKED, &[run.as_bytes()])
+}
+
 /// The run at the end of a key made by [`summary`] or [`driven`].
 pub(crate) fn run_at_end(stored: &[u8]) -> Option<RunId> {
     stored
@@ -109,6 +143,17 @@ pub(crate) fn run_at_end(stored: &[u8]) -> Option<RunId> {
 /// A waiting inbox command, by order of arrival.
 pub(crate) fn inbox(run: RunId, arrival: u64) -> Key {
     key(INBOX, &[run.as_bytes(), &arrival.to_be_bytes()])
+}
+
+/// All waiting inbox commands, by run.
+pub(crate) fn inboxes() -> Key {
+    key(INBOX, &[])
+}
+
+/// The run in a key made by [`inbox`].
+pub(crate) fn run_of_inbox(stored: &[u8]) -> Option<RunId> {
+    let (run, _) = stored.get(1..)?.split_first_chunk::<16>()?;
+    Some(RunId::from_bytes(*run))
 }
 
 /// A run's waiting inbox.
@@ -129,6 +174,32 @@ pub(crate) fn inbox_count(run: RunId) -> Key {
 /// An effect entry. The printed key is unique, so its hash stands for it.
 pub(crate) fn effect(effect: &EffectKey) -> Key {
     key(EFFECT, &[&hash(effect.to_string().as_bytes())])
+}
+
+/// The runs that wait for an effect key.
+pub(crate) fn waiters(effect: &EffectKey) -> Key {
+    key(WAITERS, &[&hash(effect.to_string().as_bytes())])
+}
+
+/// The number of the newest alert.
+pub(crate) fn newest_alert() -> Key {
+    key(META, &[b"alerts"])
+}
+
+/// An alert, by its number.
+pub(crate) fn alert(seq: AlertSeq) -> Key {
+    key(ALERT, &[&SHARD, &seq.get().to_be_bytes()])
+}
+
+/// All alerts.
+pub(crate) fn alerts() -> Key {
+    key(ALERT, &[&SHARD])
+}
+
+/// The number in a key made by [`alert`].
+pub(crate) fn seq_of_alert(stored: &[u8]) -> Option<AlertSeq> {
+    let number = stored.get(1 + SHARD.len()..)?;
+    Some(AlertSeq(u64::from_be_bytes(number.try_into().ok()?)))
 }
 
 /// A start key. Neither text has control characters, so NUL separates them.
@@ -152,7 +223,7 @@ pub(crate) fn is_piece(stored: &[u8]) -> bool {
 pub(crate) fn may_be_cut(stored: &[u8]) -> bool {
     matches!(
         stored.first(),
-        Some(&(RECORDS | INBOX | EFFECT | START | CLASS))
+        Some(&(RECORDS | INBOX | EFFECT | START | WAITERS | ALERT | CLASS))
     )
 }
 
@@ -189,6 +260,18 @@ mod tests {
             start(&Tenant::new(tenant).unwrap(), &StartKey::new(text).unwrap())
         };
         assert_ne!(of("ab", "c"), of("a", "bc"));
+    }
+
+    #[test]
+    fn wakes_sort_by_moment_whatever_its_sign_and_tell_it() {
+        let moments = [i64::MIN, -1_000, -1, 0, 1, 1_796_000_000_000, i64::MAX];
+        let run = RunId::from_bytes([7; 16]);
+        let keys = moments.map(|ms| wake(Timestamp::from_millis(ms), run));
+        assert!(keys.is_sorted());
+        for (key, ms) in keys.iter().zip(moments) {
+            assert_eq!(wake_in(key), Some((Timestamp::from_millis(ms), run)));
+        }
+        assert_eq!(wake_in(&keys[0][..20]), None);
     }
 
     #[test]

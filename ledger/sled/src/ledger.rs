@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use mainstay_ledger::knock::Knocker;
 use mainstay_ledger::{
-    CommitRequest, Enqueued, InboxCommand, InboxMessage, Ledger, LedgerError, Loaded, Page,
-    RunFilter, StoredClass, Verdict,
+    CommitRequest, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger, LedgerError,
+    Loaded, Mark, Page, RunFilter, StoredAlert, StoredClass, Verdict,
 };
 use mainstay_machine::Summary;
 use mainstay_types::{
-    BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, StartKey, Tenant, Timestamp,
-    limits,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, StartKey, Tenant,
+    Timestamp, WorkerId, limits,
 };
 
+use crate::alerts;
 use crate::committer::Committer;
 use crate::disk::{DataFile, Disk};
 use crate::engine;
@@ -23,6 +25,7 @@ use crate::fault;
 use crate::files::io_error;
 use crate::heads::Heads;
 use crate::lock::Lock;
+use crate::marks::Marks;
 use crate::open::{self, OpenOptions, Opened};
 use crate::position::Position;
 use crate::progress::Progress;
@@ -44,6 +47,8 @@ pub struct SledLedger {
     open: Option<Open>,
     queue: Arc<Queue>,
     progress: Arc<Progress>,
+    knocker: Arc<Knocker>,
+    marks: Arc<Marks>,
 }
 
 #[derive(Debug)]
@@ -55,17 +60,19 @@ struct Open {
 }
 
 impl SledLedger {
-    /// Opens the store in `folder`, or makes one there. Blocks until it is open.
+    /// Opens the store in `folder`, or makes one there. Blocks until it is open; while another
+    /// process holds it, for up to `options.wait`.
     ///
-    /// `Locked` names who holds it; `Missing` when there is none and none is to be made; `Version`
-    /// leaves it as it is; `Damaged` says what to do, and sled may have changed its own files.
+    /// `Locked` names who holds it then; `Missing` when there is none and none is to be made;
+    /// `Version` leaves it as it is; `Damaged` says what to do, and sled may have changed its own
+    /// files.
     pub fn open(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self, LedgerError> {
         Self::open_on(folder.as_ref(), options, |data| Box::new(data))
     }
 
     /// Opens a store that is there, for tools that only look. Makes nothing.
     pub fn open_existing(folder: impl AsRef<Path>) -> Result<Self, LedgerError> {
-        Self::open(folder, OpenOptions { create: false })
+        Self::open(folder, OpenOptions::default())
     }
 
     /// Opens a store on the disk that `disk` makes of its data file.
@@ -80,10 +87,12 @@ impl SledLedger {
             witness,
             position,
             sled_folder,
+            marks,
             lock,
         } = open::open(folder, options)?;
         let queue = Queue::new(limits::COMMIT_QUEUE_MAX);
         let progress = Arc::new(Progress::default());
+        let knocker = Arc::new(Knocker::default());
         let committer = Committer {
             db: db.clone(),
             disk: disk(data),
@@ -91,6 +100,7 @@ impl SledLedger {
             position,
             queue: Arc::clone(&queue),
             progress: Arc::clone(&progress),
+            knocker: Arc::clone(&knocker),
             heads: Heads::new(limits::SLED_HEADS_MAX),
         };
         let committer = std::thread::Builder::new()
@@ -107,6 +117,8 @@ impl SledLedger {
             open: Some(open),
             queue,
             progress,
+            knocker,
+            marks,
         })
     }
 
@@ -135,6 +147,7 @@ impl SledLedger {
         };
         self.queue.close();
         let ended = committer.join();
+        self.marks.clean();
         if !engine::close(db, &sled_folder) {
             // Its files are still held; whoever asks for the store must be told by whom.
             std::mem::forget(lock);
@@ -207,6 +220,13 @@ impl Ledger for SledLedger {
         command: InboxCommand,
     ) -> BoxFuture<'_, Result<Enqueued, LedgerError>> {
         let (reply, answer) = Reply::new();
+        let bytes = command.payload_bytes();
+        if !command.fits() {
+            return Box::pin(std::future::ready(Err(LedgerError::TooLarge {
+                run,
+                bytes,
+            })));
+        }
         let message = InboxMessage {
             id: message,
             command,
@@ -218,8 +238,45 @@ impl Ledger for SledLedger {
         Box::pin(self.read(move |tree| read::load(tree, run)))
     }
 
-    fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<RunId>, LedgerError>> {
+    fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<Driving>, LedgerError>> {
         Box::pin(self.read(move |tree| read::driven(tree, cursor)))
+    }
+
+    fn driving(&self, run: RunId) -> BoxFuture<'_, Result<Option<Driving>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::driving(tree, run)))
+    }
+
+    fn inbox(&self, run: RunId) -> BoxFuture<'_, Result<Vec<InboxMessage>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::inbox(tree, run)))
+    }
+
+    fn wakes(
+        &self,
+        cursor: Option<(Timestamp, RunId)>,
+    ) -> BoxFuture<'_, Result<Page<(Timestamp, RunId)>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::wakes(tree, cursor)))
+    }
+
+    fn inboxes(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<RunId>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::inboxes(tree, cursor)))
+    }
+
+    /// Does nothing: one process at a time holds a store, so that whoever drove a run in an earlier
+    /// one is gone, and nobody else can ask meanwhile. `lease_until` is always `None`.
+    fn lease(
+        &self,
+        _worker: WorkerId,
+        _until: Option<Timestamp>,
+    ) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(std::future::ready(self.progress.check()))
+    }
+
+    fn summary(&self, run: RunId) -> BoxFuture<'_, Result<Option<Summary>, LedgerError>> {
+        Box::pin(self.read(move |tree| read::summary(tree, run)))
+    }
+
+    fn alerts(&self, after: AlertSeq) -> BoxFuture<'_, Result<Page<StoredAlert>, LedgerError>> {
+        Box::pin(self.read(move |tree| alerts::read(tree, after)))
     }
 
     fn runs(
@@ -252,6 +309,18 @@ impl Ledger for SledLedger {
 
     fn last_time(&self) -> BoxFuture<'_, Result<Option<Timestamp>, LedgerError>> {
         Box::pin(self.read(|tree| Ok(Position::read(tree)?.newest)))
+    }
+
+    fn knocks(&self) -> Knocks {
+        self.knocker.subscribe()
+    }
+
+    fn mark(&self, run: RunId) -> Mark {
+        self.marks.mark(run)
+    }
+
+    fn aborted(&self) -> BoxFuture<'_, Result<Vec<(RunId, u32)>, LedgerError>> {
+        Box::pin(std::future::ready(Ok(self.marks.aborted())))
     }
 
     fn appends(&self) -> u64 {

@@ -6,7 +6,8 @@
 //! is never skipped, and no other crate may touch the files of a store.
 //!
 //! A store's folder: `LOCK` (who holds it), `STORE` (format and identity), `ACKED` (the newest
-//! acknowledged group), `sled/` (sled's own files).
+//! acknowledged group), `MARKS` and `ABORTS` (whose code was being executed, and how often that
+//! ended in an abort), `sled/` (sled's own files).
 
 #[cfg(not(unix))]
 compile_error!("mainstay-ledger-sled needs Unix file locks and syncs; other systems come later");
@@ -20,15 +21,20 @@ mod marker;
 mod settings;
 mod witness;
 
+mod alerts;
 mod committer;
 mod disk;
+mod drive;
 mod heads;
+mod inbox;
 mod ledger;
+mod marks;
 mod parts;
 mod progress;
 mod queue;
 mod rows;
 mod stage;
+mod waits;
 
 mod read;
 

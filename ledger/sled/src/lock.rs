@@ -6,13 +6,18 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use mainstay_ledger::LedgerError;
+use mainstay_types::{Millis, limits};
 
 use crate::files::io_error;
 
 /// The lock file's name in the store's folder.
 pub(crate) const LOCK_FILE: &str = "LOCK";
+
+const POLL: Duration = Duration::from_millis(limits::STORE_LOCK_POLL_MS);
 
 /// How much of a lock file is shown.
 const HOLDER_BYTES_MAX: u64 = 512;
@@ -24,10 +29,11 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of the store in `folder` and writes who holds it.
+    /// Takes the lock of the store in `folder` and writes who holds it. Blocks for up to `wait`
+    /// while another holds it.
     ///
     /// `Locked` names the holder, also when it is this process.
-    pub(crate) fn take(folder: &Path) -> Result<Self, LedgerError> {
+    pub(crate) fn take(folder: &Path, wait: Millis) -> Result<Self, LedgerError> {
         let path = folder.join(LOCK_FILE);
         let error = |error| io_error("locking", &path, &error);
         let mut file = OpenOptions::new()
@@ -37,14 +43,21 @@ impl Lock {
             .write(true)
             .open(&path)
             .map_err(error)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(LedgerError::Locked {
-                    holder: holder(&mut file),
-                });
+        let begun = Instant::now();
+        let wait = Duration::from_millis(wait.get());
+        // Polled, and not waited for in the system: such a wait has no end.
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(cause)) => return Err(error(cause)),
             }
-            Err(TryLockError::Error(cause)) => return Err(error(cause)),
+            let left = wait.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                let holder = holder(&mut file);
+                return Err(LedgerError::Locked { holder });
+            }
+            thread::sleep(POLL.min(left));
         }
         write_holder(&mut file).map_err(error)?;
         Ok(Self { file })

@@ -1,7 +1,7 @@
 //! The file that says: here is a store, in this format, with this identity.
 //!
-//! It stands beside sled and is written once, when the store is made. With it, a sled that opens
-//! empty or belongs to another store is damage and never a new store.
+//! It stands beside sled, written when the store is made or its format grows. With it, a sled that
+//! opens empty or belongs to another store is damage and never a new store.
 
 use std::fmt;
 use std::fs;
@@ -12,7 +12,7 @@ use rand::TryRng;
 
 use crate::fault;
 use crate::files::{self, io_error};
-use crate::settings::FORMAT;
+use crate::settings::{FORMAT, FORMAT_OLDEST};
 
 /// The marker's name in the store's folder.
 pub(crate) const FILE: &str = "STORE";
@@ -62,11 +62,11 @@ pub(crate) fn write(folder: &Path, id: StoreId) -> Result<(), LedgerError> {
     files::put(&folder.join(FILE), text.as_bytes())
 }
 
-/// The identity of the store in `folder`.
+/// The identity and the format of the store in `folder`.
 ///
-/// `Version` for another format, before anything else is looked at; `Damaged` for anything that
-/// [`write`] cannot have written.
-pub(crate) fn read(folder: &Path) -> Result<StoreId, LedgerError> {
+/// `Version` for a format that is not read, before anything else is looked at; `Damaged` for
+/// anything that [`write`] cannot have written.
+pub(crate) fn read(folder: &Path) -> Result<(StoreId, u32), LedgerError> {
     let path = folder.join(FILE);
     let text = fs::read(&path).map_err(|error| io_error("reading", &path, &error))?;
     let text = String::from_utf8_lossy(&text);
@@ -82,7 +82,7 @@ pub(crate) fn read(folder: &Path) -> Result<StoreId, LedgerError> {
     let found: u32 = field(lines.next(), "format: ")?
         .parse()
         .map_err(|_| damaged())?;
-    if found != FORMAT {
+    if !(FORMAT_OLDEST..=FORMAT).contains(&found) {
         return Err(LedgerError::Version {
             found,
             known: FORMAT,
@@ -90,7 +90,7 @@ pub(crate) fn read(folder: &Path) -> Result<StoreId, LedgerError> {
     }
     let id = field(lines.next(), "id: ")?;
     let id = u128::from_str_radix(&id, 16).map_err(|_| damaged())?;
-    Ok(StoreId(id.to_be_bytes()))
+    Ok((StoreId(id.to_be_bytes()), found))
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
         let path = folder.path();
         let id = StoreId([0x0a; 16]);
         write(path, id).unwrap();
-        assert_eq!(read(path), Ok(id));
+        assert_eq!(read(path), Ok((id, FORMAT)));
         fs::write(
             path.join(FILE),
             "mainstay store\nformat: 9\nsomething new\n",

@@ -5,11 +5,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mainstay_ledger::LedgerError;
 use mainstay_ledger::codec::value::{open_value, seal_value};
+use mainstay_types::Millis;
 
-use crate::disk::DataFile;
+use crate::disk::{DataFile, Disk};
 use crate::engine::{self, DATA_FILE};
 use crate::fault;
 use crate::fields::Fields;
@@ -17,9 +19,10 @@ use crate::files::{self, io_error};
 use crate::keys;
 use crate::lock::Lock;
 use crate::marker::{self, StoreId};
+use crate::marks::Marks;
 use crate::pieces::{self, Broken};
 use crate::position::Position;
-use crate::settings::FORMAT;
+use crate::settings::{FORMAT, FORMAT_OLDEST};
 use crate::witness::Witness;
 
 const SLED: &str = "sled";
@@ -30,6 +33,26 @@ const SLED_IN_THE_MAKING: &str = "sled.new";
 pub struct OpenOptions {
     /// Whether a store is made when there is none; otherwise that is `Missing`.
     pub create: bool,
+    /// How long to wait for another process that holds the store, for example one that drains
+    /// during a rolling restart. Default: not at all. After it, `Locked`.
+    pub wait: Millis,
+}
+
+impl OpenOptions {
+    /// Makes a store when there is none; does not wait for one that is held.
+    #[must_use]
+    pub const fn creating() -> Self {
+        Self {
+            create: true,
+            wait: Millis::ZERO,
+        }
+    }
+
+    /// Waits for so long while another process holds the store.
+    #[must_use]
+    pub const fn wait(self, wait: Millis) -> Self {
+        Self { wait, ..self }
+    }
 }
 
 /// Everything of an open store.
@@ -40,6 +63,7 @@ pub(crate) struct Opened {
     pub(crate) witness: Witness,
     pub(crate) position: Position,
     pub(crate) sled_folder: PathBuf,
+    pub(crate) marks: Arc<Marks>,
     pub(crate) lock: Lock,
 }
 
@@ -52,11 +76,11 @@ pub(crate) fn open(folder: &Path, options: OpenOptions) -> Result<Opened, Ledger
             folder: folder.display().to_string(),
         });
     }
-    let lock = Lock::take(folder)?;
+    let lock = Lock::take(folder, options.wait)?;
     let sled_folder = folder.join(SLED);
-    let store = match marker::exists(folder)? {
+    let (store, format) = match marker::exists(folder)? {
         true => marker::read(folder)?,
-        false => create(folder)?,
+        false => (create(folder)?, FORMAT),
     };
     settle_name(folder)?;
     if !files::exists(&sled_folder.join(DATA_FILE))? {
@@ -67,13 +91,18 @@ pub(crate) fn open(folder: &Path, options: OpenOptions) -> Result<Opened, Ledger
         ));
     }
     let db = engine::open(&sled_folder)?;
-    match prove(&db, folder, store) {
-        Ok((position, witness, data)) => Ok(Opened {
+    match prove(&db, folder, store).and_then(|proven| upgraded(&db, folder, format, proven)) {
+        Ok(Proven {
+            position,
+            witness,
+            data,
+        }) => Ok(Opened {
             db,
             data,
             witness,
             position,
             sled_folder,
+            marks: Arc::new(Marks::open(folder, store)),
             lock,
         }),
         Err(error) => {
@@ -83,12 +112,15 @@ pub(crate) fn open(folder: &Path, options: OpenOptions) -> Result<Opened, Ledger
     }
 }
 
+/// A store that is what its marker says.
+struct Proven {
+    position: Position,
+    witness: Witness,
+    data: DataFile,
+}
+
 /// Makes sure that what sled opened is the store that was acknowledged, and durable as it is.
-fn prove(
-    db: &sled::Db,
-    folder: &Path,
-    store: StoreId,
-) -> Result<(Position, Witness, DataFile), LedgerError> {
+fn prove(db: &sled::Db, folder: &Path, store: StoreId) -> Result<Proven, LedgerError> {
     let sled_folder = folder.join(SLED);
     engine::sync_files(&sled_folder)?;
     let position = fault::guarded(|| {
@@ -96,11 +128,36 @@ fn prove(
         Position::read(&**db)
     })?;
     let witness = Witness::open(folder, store, position.group)?;
-    Ok((
+    let data = DataFile::open(&sled_folder.join(DATA_FILE))?;
+    Ok(Proven {
         position,
         witness,
-        DataFile::open(&sled_folder.join(DATA_FILE))?,
-    ))
+        data,
+    })
+}
+
+/// Makes a store of an older format one of this format. All of what is in it stays as it is; a
+/// crash in between leaves a marker of the older format, and this is done again.
+fn upgraded(
+    db: &sled::Db,
+    folder: &Path,
+    format: u32,
+    proven: Proven,
+) -> Result<Proven, LedgerError> {
+    if format == FORMAT {
+        return Ok(proven);
+    }
+    let error = |error: sled::Error| fault::of_store("a store of an older format", error.into());
+    let store = proven.witness.store();
+    let (key, value) = format_pair(store);
+    db.insert(key, value).map_err(error)?;
+    db.flush().map_err(error)?;
+    proven
+        .data
+        .sync()
+        .map_err(|error| io_error("syncing sled in", folder, &error))?;
+    marker::write(folder, store)?;
+    Ok(proven)
 }
 
 /// Makes the store's folder, durably, with every folder above it that was not there.
@@ -185,7 +242,7 @@ fn check_identity(db: &sled::Db, folder: &Path, store: StoreId) -> Result<(), Le
         format.ok_or_else(|| Broken::bytes("it has no valid form"))
     });
     let (format, id) = found.map_err(|broken| fault::of_store("the store's identity", broken))?;
-    if format != FORMAT {
+    if !(FORMAT_OLDEST..=FORMAT).contains(&format) {
         return Err(LedgerError::Version {
             found: format,
             known: FORMAT,

@@ -25,6 +25,10 @@ const TIMES_WRITTEN: usize = 4;
 /// The most that one request may come to with all its values cut; the rest is for the position.
 pub(crate) const REQUEST_BYTES_MAX: usize = SLED_SYNC_BYTES_MAX - 4 * CHANGE_BYTES;
 
+/// The most that telling one run of a settled key comes to with all values cut: the message, its
+/// id, the count, and a share of the row of those who wait.
+pub(crate) const WAKE_BYTES: usize = 4 * (CHANGE_BYTES + TIMES_WRITTEN * (64 + PLAN_BYTES));
+
 /// A batch, taken apart. Each part is written and synced before the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {

@@ -11,12 +11,13 @@ use std::ops::Bound;
 use mainstay_ledger::check::Head;
 use mainstay_ledger::query::open_all;
 use mainstay_ledger::{
-    InboxMessage, LedgerError, Loaded, Page, Recorded, RunFilter, StoredClass, codec,
+    Driving, InboxMessage, LedgerError, Loaded, Page, Recorded, RunFilter, StoredClass, codec,
 };
 use mainstay_machine::Summary;
-use mainstay_types::{ClassName, ClassVersion, RunId, Seq, limits};
+use mainstay_types::{ClassName, ClassVersion, RunId, Seq, Timestamp, limits};
 use sled::Tree;
 
+use crate::drive::worker_in;
 use crate::fault;
 use crate::keys;
 use crate::pieces::{self, Broken};
@@ -95,7 +96,7 @@ fn expect_next(run: RunId, expected: Seq, found: Seq) -> Result<(), LedgerError>
     })
 }
 
-fn inbox(tree: &Tree, run: RunId) -> Result<Vec<InboxMessage>, LedgerError> {
+pub(crate) fn inbox(tree: &Tree, run: RunId) -> Result<Vec<InboxMessage>, LedgerError> {
     let message = |entry: sled::Result<(sled::IVec, sled::IVec)>| {
         let (key, stored) = entry?;
         let value = pieces::open(&key, &stored, tree)?;
@@ -107,24 +108,103 @@ fn inbox(tree: &Tree, run: RunId) -> Result<Vec<InboxMessage>, LedgerError> {
         .map_err(|broken| fault::of_run(run, Seq(0), "its inbox", broken))
 }
 
-/// Runs that have to be driven, by id, after `cursor`.
-pub(crate) fn driven(tree: &Tree, cursor: Option<RunId>) -> Result<Page<RunId>, LedgerError> {
-    let first = match cursor {
-        Some(run) => Bound::Excluded(keys::driven(run)),
-        None => Bound::Included(keys::all_driven()),
-    };
-    let runs = tree
-        .range((first, Bound::Unbounded))
+/// Entries from `first` on whose keys begin with `prefix`.
+pub(crate) fn entries(
+    tree: &Tree,
+    first: Bound<keys::Key>,
+    prefix: keys::Key,
+) -> impl Iterator<Item = Result<(sled::IVec, sled::IVec), Broken>> {
+    tree.range((first, Bound::Unbounded))
         .map(|entry| entry.map_err(Broken::from))
-        .take_while(|entry| match entry {
-            Ok((key, _)) => key.starts_with(&keys::all_driven()),
+        .take_while(move |entry| match entry {
+            Ok((key, _)) => key.starts_with(&prefix),
             Err(_) => true,
         })
-        .map(|entry| {
-            let (key, _) = entry?;
-            keys::run_at_end(&key).ok_or_else(|| Broken::bytes("a key without a run"))
+}
+
+/// Runs that are driven, by id, after `cursor`.
+///
+/// One process holds the store, so whoever drove them in an earlier one is gone.
+pub(crate) fn driven(tree: &Tree, cursor: Option<RunId>) -> Result<Page<Driving>, LedgerError> {
+    let all = keys::all_driven();
+    let first = match cursor {
+        Some(run) => Bound::Excluded(keys::driven(run)),
+        None => Bound::Included(all.clone()),
+    };
+    let rows = entries(tree, first, all).map(|entry| {
+        let (key, stored) = entry?;
+        let run = keys::run_at_end(&key).ok_or_else(|| Broken::bytes("a key without a run"))?;
+        Ok(Driving {
+            run,
+            worker: worker_in(&key, &stored, tree)?,
+            lease_until: None,
+        })
+    });
+    page(rows).map_err(|broken| fault::of_store("the list of driven runs", broken))
+}
+
+/// Who drives one run, or drove it in an earlier process.
+pub(crate) fn driving(tree: &Tree, run: RunId) -> Result<Option<Driving>, LedgerError> {
+    let key = keys::driven(run);
+    let read = || -> Result<Option<Driving>, Broken> {
+        let Some(stored) = tree.get(&key)? else {
+            return Ok(None);
+        };
+        Ok(Some(Driving {
+            run,
+            worker: worker_in(&key, &stored, tree)?,
+            lease_until: None,
+        }))
+    };
+    read().map_err(|broken| fault::of_run(run, Seq(0), "who drives it", broken))
+}
+
+/// Parked runs by the moment they wake at, after `cursor`.
+pub(crate) fn wakes(
+    tree: &Tree,
+    cursor: Option<(Timestamp, RunId)>,
+) -> Result<Page<(Timestamp, RunId)>, LedgerError> {
+    let all = keys::wakes();
+    let first = match cursor {
+        Some((at, run)) => Bound::Excluded(keys::wake(at, run)),
+        None => Bound::Included(all.clone()),
+    };
+    let rows = entries(tree, first, all).map(|entry| {
+        let (key, _) = entry?;
+        keys::wake_in(&key).ok_or_else(|| Broken::bytes("a key without a moment"))
+    });
+    page(rows).map_err(|broken| fault::of_store("the list of runs that wake", broken))
+}
+
+/// Runs with a waiting inbox, by id, after `cursor`: one look per run, however much waits for it.
+pub(crate) fn inboxes(tree: &Tree, cursor: Option<RunId>) -> Result<Page<RunId>, LedgerError> {
+    let all = keys::inboxes();
+    let mut last = cursor;
+    let rows = std::iter::from_fn(|| {
+        let first = match last {
+            Some(run) => Bound::Excluded(keys::inbox(run, u64::MAX)),
+            None => Bound::Included(all.clone()),
+        };
+        let entry = entries(tree, first, all.clone()).next()?;
+        let run = entry.and_then(|(key, _)| {
+            keys::run_of_inbox(&key).ok_or_else(|| Broken::bytes("a key without a run"))
         });
-    page(runs).map_err(|broken| fault::of_store("the list of driven runs", broken))
+        last = run.as_ref().ok().copied().or(last);
+        Some(run)
+    });
+    page(rows).map_err(|broken| fault::of_store("the list of waiting inboxes", broken))
+}
+
+/// The row of one run.
+pub(crate) fn summary(tree: &Tree, run: RunId) -> Result<Option<Summary>, LedgerError> {
+    let key = keys::summary(run);
+    pieces::read(tree, &key)
+        .and_then(|value| {
+            value
+                .map(|value| Ok(codec::decode_summary(&key, &value)?))
+                .transpose()
+        })
+        .map_err(|broken| fault::of_run(run, Seq(0), "its row in listings", broken))
 }
 
 /// Rows of the runs that pass `filter`, newest first, before `cursor`.
@@ -151,9 +231,11 @@ pub(crate) fn runs(
 }
 
 /// A page of rows, or the first error in it.
-fn page<T>(rows: impl Iterator<Item = Result<T, Broken>>) -> Result<Page<T>, Broken> {
+pub(crate) fn page<T>(rows: impl Iterator<Item = Result<T, Broken>>) -> Result<Page<T>, Broken> {
     let mut broken = None;
-    let page = Page::of(rows.map_while(|row| row.map_err(|error| broken = Some(error)).ok()));
+    let good = rows.map_while(|row| row.map_err(|error| broken = Some(error)).ok());
+    // Fused: a row after the first error would replace it.
+    let page = Page::of(good.fuse());
     broken.map_or(Ok(page), Err)
 }
 

@@ -7,8 +7,12 @@ use std::path::Path;
 
 use mainstay_types::limits::{COMMIT_ROOM_BYTES_MIN, SLED_SYNC_BYTES_MAX, SLED_VALUE_BYTES_MAX};
 
-/// The number of the stored format. A store with another number is not touched.
-pub(crate) const FORMAT: u32 = 1;
+/// The number of the stored format. 2 added parked runs, which a reader of 1 would never wake.
+pub(crate) const FORMAT: u32 = 2;
+
+/// The oldest format that is read; opening makes it the current one. A store with a number beyond
+/// these two is not touched.
+pub(crate) const FORMAT_OLDEST: u32 = 1;
 
 /// sled's segment size in bytes.
 pub(crate) const SEGMENT_BYTES: usize = 8 << 20;

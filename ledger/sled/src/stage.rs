@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use mainstay_ledger::LedgerError;
 use mainstay_ledger::check::{Head, View};
-use mainstay_ledger::codec;
+use mainstay_ledger::{Knocked, LedgerError, codec};
 use mainstay_machine::EffectEntry;
 use mainstay_types::{Digest, EffectKey, RunId, Seq, StartKey, Tenant, Timestamp};
 
@@ -31,6 +30,8 @@ pub(crate) struct Layer {
     pub(crate) appends: u64,
     /// The newest time among the events.
     pub(crate) newest: Option<Timestamp>,
+    /// What subscribers hear of once it is durable.
+    pub(crate) knocked: Knocked,
 }
 
 impl Layer {
@@ -39,6 +40,7 @@ impl Layer {
         self.heads.extend(later.heads);
         self.appends += later.appends;
         self.newest = self.newest.max(later.newest);
+        self.knocked.absorb(&later.knocked);
     }
 }
 
@@ -83,9 +85,10 @@ impl<'a> Stage<'a> {
             || self.bytes + parts::bytes_of(&self.tried.writes) <= parts::REQUEST_BYTES_MAX
     }
 
-    /// Whether what was staged since the last `keep` or `forget` can be written at once at all.
-    pub(crate) fn can_fit(&self) -> bool {
-        parts::least_bytes_of(&self.tried.writes) <= parts::REQUEST_BYTES_MAX
+    /// What may still be staged, in bytes from above, so that all of it since the last `keep` or
+    /// `forget` can be written at once; `None` when it cannot be already.
+    pub(crate) fn bytes_left(&self) -> Option<usize> {
+        parts::REQUEST_BYTES_MAX.checked_sub(parts::least_bytes_of(&self.tried.writes))
     }
 
     /// Everything that was kept.
@@ -149,6 +152,17 @@ impl<'a> Stage<'a> {
         let value = codec::encode_head(&key, &head);
         self.put(key, &value);
         self.tried.heads.insert(run, head);
+    }
+
+    /// Notes what subscribers have to hear of.
+    pub(crate) fn knock(&mut self, knocked: &Knocked) {
+        self.tried.knocked.absorb(knocked);
+    }
+
+    /// The first key of the tree that begins with `prefix`, whatever the group has staged.
+    pub(crate) fn first_in_tree(&self, prefix: &[u8]) -> Result<Option<Key>, Broken> {
+        let first = self.tree.scan_prefix(prefix).next().transpose()?;
+        Ok(first.map(|(key, _)| key.to_vec()))
     }
 
     /// Notes that a part appended events, the newest of them at `newest`.

@@ -62,6 +62,11 @@ impl Witness {
         Ok(Self { path, file, store })
     }
 
+    /// Which store it belongs to.
+    pub(crate) const fn store(&self) -> StoreId {
+        self.store
+    }
+
     /// Says that `group` is durable.
     pub(crate) fn note(&self, group: u64) -> Result<(), LedgerError> {
         self.file

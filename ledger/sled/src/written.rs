@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use mainstay_ledger::conformance::block_on;
 use mainstay_ledger::sample::{effect_key, entry, run, stamped, start_part, started};
-use mainstay_ledger::{CommitRequest, HeldKey, Ledger, Op, Part, Verdict};
+use mainstay_ledger::{CommitRequest, Enqueued, HeldKey, InboxCommand, Ledger, Op, Part, Verdict};
 use mainstay_machine::{EntryState, Event};
 use mainstay_types::{CallId, Digest, Epoch, Payload, Rung, Seq, limits};
 use parking_lot::Mutex;
@@ -87,7 +87,7 @@ impl Bench {
             disk.look();
             Box::new(disk)
         };
-        let ledger = SledLedger::open_on(folder.path(), OpenOptions { create: true }, disk);
+        let ledger = SledLedger::open_on(folder.path(), OpenOptions::creating(), disk);
         let bench = Self {
             ledger: ledger.unwrap(),
             changed,
@@ -205,6 +205,85 @@ fn a_call_of_many_requests_is_written_in_several_groups_and_answered_in_order() 
             assert!(block_on(bench.ledger.load(run(n))).unwrap().is_some());
         }
     }
+}
+
+#[test]
+fn waking_as_many_runs_as_a_commit_may_stays_within_a_segment_beside_the_largest_request() {
+    let bench = Bench::new();
+    let waiters = u32::try_from(limits::KEY_WAITERS_MAX).unwrap();
+    let items = 10;
+    let long = |n: u32| effect_key(&"k".repeat(limits::KEY_BYTES_MAX - 2), n);
+    let writes = |n, state| Op::Effect(entry(long(n), 1, n, state));
+    let quiet = |n| Part {
+        run: run(n),
+        expected_seq: Seq(1),
+        epoch: Epoch(1),
+        events: Vec::new(),
+        ops: Vec::new(),
+    };
+    let mut held = quiet(1);
+    held.ops = (0..items).map(|n| writes(n, EntryState::Open)).collect();
+    bench.must(vec![held.into()]);
+    for n in 2..waiters + 2 {
+        let mut part = start_part(n);
+        part.ops = (0..items)
+            .map(|n| Op::Wait {
+                key: long(n),
+                version: 1,
+            })
+            .collect();
+        bench.must(vec![part.into()]);
+    }
+    bench.check("waiting");
+    let woken = |bench: &Bench| -> usize {
+        let inbox = |n| block_on(bench.ledger.load(run(n))).unwrap().unwrap().inbox;
+        (2..waiters + 2).map(|n| inbox(n).len()).sum()
+    };
+    // As large as a request may be, or nearly so: some are told, and it is committed.
+    let mut large = settles(1, 4_900, 10);
+    let settled = (0..items).map(|n| writes(n, EntryState::PartlyApplied));
+    large.ops.extend(settled);
+    bench.must(vec![large.into()]);
+    bench.check("a large request that wakes");
+    let some = woken(&bench);
+    assert!(
+        (1..limits::KEY_WAKES_MAX).contains(&some),
+        "{some} were told"
+    );
+    let mut small = quiet(1);
+    small.expected_seq = Seq(4_901);
+    small.ops = (0..items)
+        .map(|n| writes(n, EntryState::NotApplied))
+        .collect();
+    bench.must(vec![small.into()]);
+    bench.check("a small request that wakes");
+    let all = usize::try_from(waiters * items).unwrap();
+    let told = woken(&bench) - some;
+    assert_eq!(told, (all - some).min(limits::KEY_WAKES_MAX));
+}
+
+#[test]
+fn a_command_with_the_largest_result_is_written_in_parts() {
+    let bench = Bench::new();
+    let end = mainstay_machine::SettleEnd::Answered {
+        result: text(limits::PAYLOAD_BYTES_MAX - 2, 1),
+        cost: None,
+        client_retries: 0,
+    };
+    let (call, attempt) = (CallId(1), mainstay_types::AttemptNo(1));
+    let command = InboxCommand::Settle { call, attempt, end };
+    let id = mainstay_ledger::sample::message(1);
+    let enqueued = block_on(bench.ledger.enqueue(run(1), id, command));
+    assert_eq!(enqueued, Ok(Enqueued::New));
+    assert!(2 < bench.changed.lock().len(), "it went in one part");
+    bench.check("a large command");
+    let part = settles(1, 1, 10);
+    let part = Part {
+        ops: vec![Op::InboxAck(id)],
+        ..part
+    };
+    bench.must(vec![part.into()]);
+    bench.check("a large command that is taken");
 }
 
 #[test]

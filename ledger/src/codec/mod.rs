@@ -1,10 +1,11 @@
 //! Bytes for what is stored: events by kind and version, and the values of indexes.
 //!
-//! Two layers. `v1` holds the frozen wire structs, which mirror the domain and nothing else; the
-//! files here put them into records and values. A wire struct that has been released is never
-//! edited: a changed event is a new version beside the old one. Nothing here uses serde, and no
-//! byte that is not understood is ever dropped.
+//! Two layers. `v1` and `v2` hold the frozen wire structs, which mirror the domain and nothing
+//! else; the files here put them into records and values. A wire struct that has been released is
+//! never edited: a changed event is a new version beside the old one. Nothing here uses serde, and
+//! no byte that is not understood is ever dropped.
 
+pub mod alert;
 pub mod class;
 pub mod entry;
 pub mod head;
@@ -13,16 +14,19 @@ pub mod registry;
 pub mod start;
 pub mod summary;
 pub mod value;
+pub mod waiters;
 
 mod error;
 mod size;
 mod v1;
+mod v2;
 
 #[cfg(test)]
 mod arbitrary;
 #[cfg(test)]
 mod tests;
 
+pub use alert::{decode_alert, encode_alert};
 pub use class::{decode_class, encode_class};
 pub use entry::{decode_entry, encode_entry};
 pub use error::DecodeError;
@@ -32,6 +36,7 @@ pub use registry::Kind;
 pub use size::fits;
 pub use start::{decode_start, encode_start};
 pub use summary::{decode_summary, encode_summary};
+pub use waiters::{decode_waiters, encode_waiters};
 
 use mainstay_machine::Event;
 

@@ -78,4 +78,7 @@ kinds! {
     AddendumRecorded = 25, version 1;
     RunClosed = 26, version 1;
     RunQuarantined = 27, version 1;
+    QuarantineLifted = 28, version 1;
+    RunTerminated = 29, version 1;
+    LapStarted = 30, version 1;
 }

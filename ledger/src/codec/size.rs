@@ -43,6 +43,9 @@ fn variable(event: &Event) -> usize {
             ..
         }
         | Event::CancelRequested { .. }
+        | Event::QuarantineLifted { .. }
+        | Event::RunTerminated { .. }
+        | Event::LapStarted(_)
         | Event::RunQuarantined { .. } => 0,
         Event::LeaseTaken(_)
         | Event::AttemptStarted(_)

@@ -8,7 +8,7 @@ use bincode::{Decode, Encode};
 use super::DecodeError;
 use super::v1::{get, put};
 
-/// The one form there is so far.
+/// The first form of every value; a value that changed has forms of its own after it.
 const FORMAT: u8 = 1;
 const CRC_BYTES: usize = 4;
 
@@ -23,6 +23,14 @@ pub fn seal_value(key: &[u8], payload: &[u8]) -> Vec<u8> {
 
 /// The payload of `key`'s value, when the value proves itself.
 pub fn open_value<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], DecodeError> {
+    match open_any(key, value)? {
+        (FORMAT, payload) => Ok(payload),
+        (format, _) => Err(DecodeError::newer(format!("value format {format}"))),
+    }
+}
+
+/// The form and the payload of `key`'s value, when the value proves itself.
+pub(super) fn open_any<'a>(key: &[u8], value: &'a [u8]) -> Result<(u8, &'a [u8]), DecodeError> {
     let Some((bytes, crc)) = value.split_last_chunk::<CRC_BYTES>() else {
         return Err(DecodeError::form(format!("it has {} bytes", value.len())));
     };
@@ -30,16 +38,20 @@ pub fn open_value<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], DecodeErr
     if stored != computed {
         return Err(DecodeError::Checksum { computed, stored });
     }
-    match bytes.split_first() {
-        Some((&FORMAT, payload)) => Ok(payload),
-        Some((format, _)) => Err(DecodeError::newer(format!("value format {format}"))),
-        None => Err(DecodeError::form("it has no format byte")),
-    }
+    let (format, payload) = bytes
+        .split_first()
+        .ok_or_else(|| DecodeError::form("it has no format byte"))?;
+    Ok((*format, payload))
 }
 
 /// A wire struct as the value of `key`.
 pub(super) fn put_value(key: &[u8], wire: &impl Encode) -> Vec<u8> {
-    let mut bytes = vec![FORMAT];
+    put_value_in(FORMAT, key, wire)
+}
+
+/// A wire struct as the value of `key`, in a later form than the first.
+pub(super) fn put_value_in(format: u8, key: &[u8], wire: &impl Encode) -> Vec<u8> {
+    let mut bytes = vec![format];
     put(wire, &mut bytes);
     close(key, bytes)
 }

@@ -86,7 +86,7 @@ pub(super) fn a_stale_sequence_is_refused_and_writes_nothing(bench: &mut Bench<'
     bench.must(sample::start_part(1));
     bench.must(sample::next_part(1, 1));
     for expected in [0, 1, 3, u64::MAX] {
-        let part = sample::next_part(1, expected).with(Op::Driven(true));
+        let part = sample::next_part(1, expected).with(sample::driven_by(1));
         assert_eq!(bench.commit(part), stale(1, 2, 1), "expected {expected}");
     }
     bench.reopen();
@@ -213,7 +213,7 @@ pub(super) fn a_request_is_written_as_a_whole_or_not_at_all(bench: &mut Bench<'_
     bench.must(sample::start_part(1));
     let key = sample::effect_key("PR-7", 0);
     let first = sample::next_part(1, 1)
-        .with(Op::Driven(true))
+        .with(sample::driven_by(1))
         .with(Op::Summary(sample::summary(1, RunState::Running)))
         .with(Op::Effect(sample::entry(key, 1, 4, EntryState::Open)))
         .with(sample::take_start_key("mtg-4711", "a"))
@@ -238,7 +238,7 @@ pub(super) fn a_request_is_written_as_a_whole_or_not_at_all(bench: &mut Bench<'_
     );
     bench.reopen();
     assert_eq!((bench.seq(1), bench.seq(2)), (Seq(2), Seq(1)));
-    assert_eq!(bench.driven(None).rows, [sample::run(1)]);
+    assert_eq!(bench.driven_ids(), [sample::run(1)]);
     assert_eq!(bench.runs(Default::default(), None).rows.len(), 1);
 }
 
@@ -305,10 +305,13 @@ pub(super) fn a_commit_of_nothing_changes_nothing(bench: &mut Bench<'_>) {
         ..nothing.clone()
     };
     assert_eq!(bench.commit(beside), stale(1, 1, 1));
-    assert_eq!(bench.commit(nothing.with(Op::Driven(true))), committed([1]));
+    assert_eq!(
+        bench.commit(nothing.with(sample::driven_by(1))),
+        committed([1])
+    );
     bench.reopen();
     assert_eq!(bench.seq(1), Seq(1));
-    assert_eq!(bench.driven(None).rows, [sample::run(1)]);
+    assert_eq!(bench.driven_ids(), [sample::run(1)]);
 }
 
 pub(super) fn two_hundred_events_of_one_append_come_back_in_order(bench: &mut Bench<'_>) {
@@ -388,7 +391,7 @@ pub(super) fn appends_are_counted_by_parts_that_write_events(bench: &mut Bench<'
             events: Vec::new(),
             ..sample::next_part(1, 1)
         }
-        .with(Op::Driven(true)),
+        .with(sample::driven_by(1)),
     );
     bench.commit(sample::next_part(1, 9));
     assert_eq!(bench.ledger().appends(), 2);

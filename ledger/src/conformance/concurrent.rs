@@ -12,16 +12,16 @@ use crate::Ledger;
 use crate::commit::{CommitRequest, HeldKey, Verdict};
 use crate::sample;
 
-const THREADS: u32 = 8;
+pub(super) const THREADS: u32 = 8;
 const APPENDS: u64 = 20;
 
-fn commit(ledger: &dyn Ledger, request: impl Into<CommitRequest>) -> Verdict {
+pub(super) fn commit(ledger: &dyn Ledger, request: impl Into<CommitRequest>) -> Verdict {
     let verdicts = block_on(ledger.commit(vec![request.into()]));
     verdicts.expect("a ledger that commits").remove(0)
 }
 
 /// What each of the threads gets from `work`, which begins in all of them at once.
-fn at_once<T: Send>(work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+pub(super) fn at_once<T: Send>(work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(usize::try_from(THREADS).expect("a few threads"));
     thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)

@@ -2,12 +2,14 @@
 //!
 //! They must never get lost, be taken twice, or vanish with a commit that was refused.
 
-use mainstay_types::{Epoch, MessageId, Seq, limits};
+use mainstay_machine::SettleEnd;
+use mainstay_types::{AttemptNo, CallId, Epoch, MessageId, Payload, Seq, limits};
 
-use super::{Bench, cancel, committed};
+use super::{Bench, block_on, cancel, committed};
 use crate::commit::{Op, Part, Verdict};
+use crate::drive::Drive;
 use crate::error::LedgerError;
-use crate::inbox::{Enqueued, InboxMessage};
+use crate::inbox::{Enqueued, InboxCommand, InboxMessage};
 use crate::sample;
 
 fn waiting(bench: &Bench<'_>, n: u32) -> Vec<MessageId> {
@@ -126,4 +128,79 @@ pub(super) fn a_command_for_an_unknown_run_is_refused(bench: &mut Bench<'_>) {
     bench.must(sample::start_part(1));
     assert!(bench.inbox(1).is_empty());
     assert_eq!(bench.enqueue(1, 1), Ok(Enqueued::New));
+}
+
+/// Puts a command into the inbox of the first run.
+fn put(bench: &Bench<'_>, message: u32, command: InboxCommand) -> Result<Enqueued, LedgerError> {
+    let (run, id) = (sample::run(1), sample::message(message));
+    block_on(bench.ledger().enqueue(run, id, command))
+}
+
+pub(super) fn every_kind_of_command_comes_back_as_it_was(bench: &mut Bench<'_>) {
+    bench.must(sample::start_part(1));
+    let commands: Vec<_> = sample::commands().into_iter().map(|(_, c)| c).collect();
+    for (message, command) in (0..).zip(&commands) {
+        assert_eq!(put(bench, message, command.clone()), Ok(Enqueued::New));
+    }
+    bench.reopen();
+    let inbox = bench.inbox(1).into_iter();
+    assert_eq!(inbox.map(|m| m.command).collect::<Vec<_>>(), commands);
+}
+
+pub(super) fn the_result_of_a_lost_attempt_comes_back_whole_up_to_its_bound(bench: &mut Bench<'_>) {
+    bench.must(sample::start_part(1));
+    let settle = |bytes: usize| InboxCommand::Settle {
+        call: CallId(1),
+        attempt: AttemptNo(2),
+        end: SettleEnd::Answered {
+            result: Payload::new((0..bytes).map(|at| at.to_le_bytes()[1]).collect::<Vec<_>>()),
+            cost: None,
+            client_retries: 0,
+        },
+    };
+    let sizes = [0, 70_000, limits::PAYLOAD_BYTES_MAX];
+    for (message, bytes) in (0..).zip(sizes) {
+        assert_eq!(put(bench, message, settle(bytes)), Ok(Enqueued::New));
+    }
+    let bytes = limits::PAYLOAD_BYTES_MAX + 1;
+    let refused = LedgerError::TooLarge {
+        run: sample::run(1),
+        bytes,
+    };
+    assert_eq!(put(bench, 9, settle(bytes)), Err(refused));
+    bench.reopen();
+    let inbox = bench.inbox(1).into_iter().map(|message| message.command);
+    assert!(inbox.eq(sizes.map(settle)), "the results differ");
+    let part = (0..3).fold(sample::next_part(1, 1), ack);
+    assert_eq!(bench.commit(part), committed([2]));
+    bench.reopen();
+    assert!(bench.inbox(1).is_empty());
+}
+
+pub(super) fn runs_with_a_waiting_inbox_are_found_however_they_are_driven(bench: &mut Bench<'_>) {
+    let drives = [
+        sample::driven_by(1),
+        sample::parked_until(5),
+        Op::Drive(Drive::Parked { wake_at: None }),
+        Op::Drive(Drive::Off),
+    ];
+    for (n, drive) in (1..).zip(drives) {
+        bench.must(sample::start_part(n).with(drive));
+        assert_eq!(bench.enqueue(n, 1), Ok(Enqueued::New));
+        assert_eq!(bench.enqueue(n, 2), Ok(Enqueued::New));
+    }
+    bench.must(sample::start_part(9));
+    bench.reopen();
+    let found = |bench: &Bench<'_>, after: Option<u32>| {
+        let page = bench.inboxes(after.map(sample::run));
+        assert!(!page.more);
+        page.rows
+    };
+    assert_eq!(found(bench, None), [1, 2, 3, 4].map(sample::run));
+    assert_eq!(found(bench, Some(2)), [3, 4].map(sample::run));
+    bench.must(ack(sample::next_part(2, 1), 2));
+    bench.must(ack(ack(sample::next_part(3, 1), 1), 2));
+    bench.reopen();
+    assert_eq!(found(bench, None), [1, 2, 4].map(sample::run));
+    assert!(found(bench, Some(4)).is_empty());
 }

@@ -208,7 +208,7 @@ pub(super) fn a_held_key_writes_nothing(bench: &mut Bench<'_>) {
     let free = sample::entry(sample::effect_key("PR-8", 0), 2, 3, EntryState::Open);
     let part = sample::next_part(2, 1)
         .with(Op::Effect(free))
-        .with(Op::Driven(true))
+        .with(sample::driven_by(1))
         .with(Op::Summary(sample::summary(2, RunState::Running)))
         .with(Op::Effect(sample::entry(key(), 2, 4, EntryState::Open)));
     assert_eq!(bench.commit(part), held(first, 1));

@@ -7,32 +7,45 @@
 //! mainstay_ledger::conformance_tests!(MyStore::in_a_new_folder());
 //! ```
 
+mod alerts;
 mod commits;
 mod concurrent;
+mod draw;
+mod driving;
 mod inbox;
 mod keys;
+mod knocks;
 mod reads;
+mod waits;
+mod waits_model;
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use mainstay_machine::{Event, Summary};
-use mainstay_types::{RunId, Seq};
+use mainstay_types::{AlertSeq, RunId, Seq, Timestamp};
 
+use crate::alert::StoredAlert;
 use crate::commit::{CommitRequest, Receipt, Verdict};
+use crate::drive::Driving;
 use crate::error::LedgerError;
 use crate::inbox::{Enqueued, InboxCommand, InboxMessage};
 use crate::query::{Loaded, Page, RunFilter};
 use crate::{Ledger, sample};
 
+use alerts::*;
 use commits::*;
 use concurrent::*;
+use driving::*;
 use inbox::*;
 use keys::*;
+use knocks::*;
 use reads::*;
+use waits::*;
+use waits_model::*;
 
 /// A backend under test, fresh and empty.
 pub trait Subject {
@@ -100,9 +113,34 @@ macro_rules! conformance_tests {
         commands_come_back_in_the_order_of_arrival
         an_inbox_is_bounded
         a_command_for_an_unknown_run_is_refused
+        every_kind_of_command_comes_back_as_it_was
+        the_result_of_a_lost_attempt_comes_back_whole_up_to_its_bound
+        runs_with_a_waiting_inbox_are_found_however_they_are_driven
         a_run_that_does_not_exist_loads_as_nothing
         a_run_is_driven_until_it_is_said_not_to_be
         driven_runs_come_in_pages_in_the_order_of_their_ids
+        a_worker_that_gave_up_its_lease_is_gone
+        a_parked_run_wakes_at_its_newest_moment_and_is_not_driven
+        a_refused_commit_parks_nothing
+        what_wakes_comes_in_pages_in_the_order_of_its_moments
+        rows_of_driven_and_parked_runs_follow_any_sequence_of_changes
+        those_who_wait_are_told_once_in_the_commit_that_settles
+        a_wait_for_an_older_version_is_answered_with_the_entry
+        nobody_waits_for_a_key_that_has_no_entry
+        a_refused_commit_neither_waits_nor_wakes
+        of_too_many_waiting_runs_the_first_are_told
+        one_commit_wakes_a_bounded_number_and_the_rest_go_on_waiting
+        a_full_inbox_does_not_hold_up_the_commit_that_settles
+        no_settling_falls_between_looking_and_waiting
+        those_who_wait_are_told_exactly_once_whatever_the_order
+        alerts_are_numbered_in_the_order_of_their_commits
+        alerts_come_in_pages_after_a_number
+        alerts_of_many_threads_have_each_number_once_and_keep_their_order
+        a_message_knocks_for_its_run_once_it_is_there
+        alerts_knock_when_they_are_committed
+        a_settled_key_knocks_for_those_who_waited
+        knocks_that_nobody_takes_are_bounded
+        a_run_has_the_row_that_was_written_last
         runs_are_listed_newest_first_as_they_stand_now
         a_listing_shows_only_what_its_filter_lets_pass
         a_listing_goes_on_before_its_cursor
@@ -170,6 +208,28 @@ impl Bench<'_> {
         )
     }
 
+    /// Puts one message into the inbox of each run, many at once.
+    fn enqueue_all(&self, runs: impl IntoIterator<Item = u32>) {
+        let one = |n| {
+            let (run, id) = (sample::run(n), sample::message(1));
+            self.ledger().enqueue(run, id, cancel(1))
+        };
+        let mut waiting: Vec<_> = runs.into_iter().map(one).collect();
+        let mut context = Context::from_waker(Waker::noop());
+        // Polled once, each is on its way; then its answer is waited for.
+        let first = waiting
+            .iter_mut()
+            .map(|one| one.as_mut().poll(&mut context));
+        let first: Vec<_> = first.collect();
+        for (one, first) in waiting.into_iter().zip(first) {
+            let answer = match first {
+                Poll::Ready(answer) => answer,
+                Poll::Pending => block_on(one),
+            };
+            assert_eq!(answer, Ok(Enqueued::New));
+        }
+    }
+
     fn load(&self, n: u32) -> Option<Loaded> {
         block_on(self.ledger().load(sample::run(n))).expect("a run that can be read")
     }
@@ -192,11 +252,36 @@ impl Bench<'_> {
     }
 
     fn inbox(&self, n: u32) -> Vec<InboxMessage> {
-        self.load(n).expect("a run of this id").inbox
+        let inbox = self.load(n).expect("a run of this id").inbox;
+        let alone = block_on(self.ledger().inbox(sample::run(n)));
+        assert_eq!(alone.as_ref(), Ok(&inbox), "read with its run and alone");
+        inbox
     }
 
-    fn driven(&self, cursor: Option<RunId>) -> Page<RunId> {
+    fn driven(&self, cursor: Option<RunId>) -> Page<Driving> {
         block_on(self.ledger().driven(cursor)).expect("an index that can be read")
+    }
+
+    fn driving(&self, run: RunId) -> Option<Driving> {
+        block_on(self.ledger().driving(run)).expect("a row that can be read")
+    }
+
+    /// The runs on the first page of those that are driven.
+    fn driven_ids(&self) -> Vec<RunId> {
+        let page = self.driven(None);
+        page.rows.iter().map(|driving| driving.run).collect()
+    }
+
+    fn wakes(&self, cursor: Option<(Timestamp, RunId)>) -> Page<(Timestamp, RunId)> {
+        block_on(self.ledger().wakes(cursor)).expect("an index that can be read")
+    }
+
+    fn inboxes(&self, cursor: Option<RunId>) -> Page<RunId> {
+        block_on(self.ledger().inboxes(cursor)).expect("an index that can be read")
+    }
+
+    fn alerts(&self, after: AlertSeq) -> Page<StoredAlert> {
+        block_on(self.ledger().alerts(after)).expect("alerts that can be read")
     }
 
     fn runs(&self, filter: RunFilter, cursor: Option<RunId>) -> Page<Summary> {

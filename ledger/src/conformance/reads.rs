@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use mainstay_machine::RunState;
+use mainstay_machine::{OutcomeKind, RunState, StateReason, Summary};
 use mainstay_types::{ClassName, ClassVersion, RunId, Timestamp, limits};
 
 use super::{Bench, block_on};
@@ -25,26 +25,8 @@ pub(super) fn a_run_that_does_not_exist_loads_as_nothing(bench: &mut Bench<'_>) 
     );
 }
 
-pub(super) fn a_run_is_driven_until_it_is_said_not_to_be(bench: &mut Bench<'_>) {
-    bench.must(sample::start_part(1).with(Op::Driven(true)));
-    bench.must(sample::start_part(2));
-    bench.must(sample::next_part(1, 1));
-    bench.reopen();
-    assert_eq!(bench.driven(None).rows, [sample::run(1)]);
-    bench.must(sample::next_part(1, 2).with(Op::Driven(false)));
-    bench.reopen();
-    assert!(bench.driven(None).rows.is_empty());
-    // The later of two operations of one part counts.
-    bench.must(
-        sample::next_part(2, 1)
-            .with(Op::Driven(false))
-            .with(Op::Driven(true)),
-    );
-    assert_eq!(bench.driven(None).rows, [sample::run(2)]);
-}
-
 /// Starts runs 0 to `count`, each with this operation.
-fn start_many(bench: &Bench<'_>, count: u32, op: impl Fn(u32) -> Op) {
+pub(super) fn start_many(bench: &Bench<'_>, count: u32, op: impl Fn(u32) -> Op) {
     let runs: Vec<u32> = (0..count).collect();
     for group in runs.chunks(limits::COMMIT_GROUP_MAX) {
         bench.group(
@@ -56,24 +38,8 @@ fn start_many(bench: &Bench<'_>, count: u32, op: impl Fn(u32) -> Op) {
     }
 }
 
-fn more_than_a_page() -> u32 {
+pub(super) fn more_than_a_page() -> u32 {
     u32::try_from(limits::PAGE_ROWS_MAX).expect("the bound is small") + 3
-}
-
-pub(super) fn driven_runs_come_in_pages_in_the_order_of_their_ids(bench: &mut Bench<'_>) {
-    let count = more_than_a_page();
-    start_many(bench, count, |n| Op::Driven(n != 1));
-    bench.reopen();
-    let first = bench.driven(None);
-    let expected = |ids: &mut dyn Iterator<Item = u32>| -> Vec<RunId> {
-        ids.filter(|n| *n != 1).map(sample::run).collect()
-    };
-    assert_eq!(first.rows, expected(&mut (0..count - 2)));
-    assert!(first.more);
-    let second = bench.driven(first.rows.last().copied());
-    assert_eq!(second.rows, expected(&mut (count - 2..count)));
-    assert!(!second.more);
-    assert!(bench.driven(second.rows.last().copied()).rows.is_empty());
 }
 
 fn listed(n: u32, state: RunState) -> Op {
@@ -107,10 +73,12 @@ pub(super) fn runs_are_listed_newest_first_as_they_stand_now(bench: &mut Bench<'
 
 pub(super) fn a_listing_shows_only_what_its_filter_lets_pass(bench: &mut Bench<'_>) {
     let plain = |n| sample::summary(n, RunState::Closed);
-    let mut rows = [plain(1), plain(2), plain(3), plain(4)];
+    let mut rows = [plain(1), plain(2), plain(3), plain(4), plain(5), plain(6)];
     rows[0].tenant = sample::tenant("other");
     rows[1].class = sample::class_ref("procurement", 1);
     rows[2].state = RunState::Quarantined;
+    rows[4].outcome = Some(OutcomeKind::Terminated);
+    rows[5].in_doubt = 0;
     for (n, row) in (1..).zip(rows) {
         bench.must(sample::start_part(n).with(Op::Summary(row)));
     }
@@ -118,25 +86,24 @@ pub(super) fn a_listing_shows_only_what_its_filter_lets_pass(bench: &mut Bench<'
     let none = RunFilter::default;
     let tenant = |name| Some(sample::tenant(name));
     let class = |name| Some(ClassName::new(name).expect("a sample name is valid"));
+    let (other, procurement) = (tenant("other"), class("procurement"));
     let state = Some(RunState::Quarantined);
+    let outcome = Some(OutcomeKind::Terminated);
+    let in_doubt = Some(false);
     let filters = [
-        (
-            RunFilter {
-                tenant: tenant("other"),
-                ..none()
-            },
-            1,
-        ),
-        (
-            RunFilter {
-                class: class("procurement"),
-                ..none()
-            },
-            2,
-        ),
-        (RunFilter { state, ..none() }, 3),
+        RunFilter {
+            tenant: other,
+            ..none()
+        },
+        RunFilter {
+            class: procurement,
+            ..none()
+        },
+        RunFilter { state, ..none() },
+        RunFilter { outcome, ..none() },
+        RunFilter { in_doubt, ..none() },
     ];
-    for (filter, n) in filters {
+    for (filter, n) in filters.into_iter().zip([1, 2, 3, 5, 6]) {
         assert_eq!(ids(bench, filter), [sample::run(n)]);
     }
     let (class, state) = (class("meeting-analysis"), Some(RunState::Closed));
@@ -144,6 +111,8 @@ pub(super) fn a_listing_shows_only_what_its_filter_lets_pass(bench: &mut Bench<'
         tenant: tenant("acme"),
         class,
         state,
+        outcome: Some(OutcomeKind::Degraded),
+        in_doubt: Some(true),
     };
     assert_eq!(ids(bench, all.clone()), [sample::run(4)]);
     let nobody = RunFilter {
@@ -171,6 +140,23 @@ pub(super) fn a_listing_goes_on_before_its_cursor(bench: &mut Bench<'_>) {
         .collect();
     let newest_first: Vec<RunId> = (0..count).rev().map(sample::run).collect();
     assert_eq!(shown, newest_first);
+}
+
+pub(super) fn a_run_has_the_row_that_was_written_last(bench: &mut Bench<'_>) {
+    let row = |bench: &Bench<'_>, n| {
+        block_on(bench.ledger().summary(sample::run(n))).expect("a row that can be read")
+    };
+    bench.must(sample::start_part(1));
+    assert_eq!((row(bench, 1), row(bench, 2)), (None, None));
+    bench.must(sample::next_part(1, 1).with(listed(1, RunState::Running)));
+    let waiting = Summary {
+        reason: Some(StateReason::KeyHeld),
+        ..sample::summary(1, RunState::Waiting)
+    };
+    bench.must(sample::next_part(1, 2).with(Op::Summary(waiting.clone())));
+    bench.commit(sample::next_part(1, 2).with(listed(1, RunState::Closed)));
+    bench.reopen();
+    assert_eq!(row(bench, 1), Some(waiting));
 }
 
 fn find(bench: &Bench<'_>, name: &str, version: u32) -> Option<StoredClass> {

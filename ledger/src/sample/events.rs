@@ -2,10 +2,13 @@
 //!
 //! Append only: each line of a golden file is one of these, in this order.
 
-use mainstay_machine::{AttemptEnd, AttemptStarted, Event, OutcomeKind, Prepared};
+use mainstay_graph::Budget;
+use mainstay_machine::{
+    AttemptEnd, AttemptStarted, Event, LapStarted, LapTimes, OutcomeKind, Prepared,
+};
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, CostUnits, Digest, EffectKey, EffectName, Failure, FailureKind,
-    Millis, Payload, Position, Reason, Rung, Scope, Sent, Tokens,
+    LapNo, Millis, Payload, Position, Reason, Rung, Scope, Sent, Tokens,
 };
 
 use super::{at, effect_key, run, started, taken, tenant};
@@ -19,6 +22,7 @@ pub fn events() -> Vec<Event> {
         of_attempts(),
         of_effects(),
         of_ends(),
+        of_laps(),
     ]
     .concat()
 }
@@ -212,5 +216,37 @@ fn of_ends() -> Vec<Event> {
             call: CallId(301),
             reason: Reason::FoundApplied,
         },
+    ]
+}
+
+fn of_laps() -> Vec<Event> {
+    let (by, why) = ("uid 1000".to_owned(), "the service is back".to_owned());
+    let begun = at(90_000_000);
+    vec![
+        Event::QuarantineLifted {
+            by: by.clone(),
+            why: "fixed in 1.3".to_owned(),
+        },
+        Event::RunTerminated {
+            by: by.clone(),
+            why: "obsolete".to_owned(),
+        },
+        Event::LapStarted(LapStarted {
+            lap: LapNo(2),
+            by,
+            why,
+            at: begun,
+            times: LapTimes {
+                answer_by: begun + Millis::from_secs(12),
+                work_by: begun + Millis::new(11_600),
+                expires_at: None,
+                doubt_until: begun + Millis::from_hours(24),
+            },
+            budget: Budget {
+                retry_tokens: Tokens::new(4),
+                concurrency_tokens: Tokens::new(5),
+                cost_units: CostUnits::units(18),
+            },
+        }),
     ]
 }

@@ -4,17 +4,19 @@
 //! is reached by production code.
 
 mod class;
+mod commands;
 mod events;
 
 pub use class::class;
+pub use commands::commands;
 pub use events::events;
 
 use std::sync::Arc;
 
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_machine::{
-    ClassRef, EffectEntry, EntryState, Event, LapTimes, LeaseTaken, OutcomeKind, RunStarted,
-    RunState, Summary,
+    Alert, AlertKind, ClassRef, EffectEntry, EntryState, Event, LapTimes, LeaseTaken, OutcomeKind,
+    RunStarted, RunState, Summary,
 };
 use mainstay_types::{
     BusinessId, CallId, ClassName, ClassVersion, CostUnits, Digest, EffectKey, EffectName, Epoch,
@@ -23,6 +25,7 @@ use mainstay_types::{
 };
 
 use crate::commit::{CommitRequest, Op, Part, Stamped};
+use crate::drive::Drive;
 
 /// A moment `ms` after the one all samples begin at.
 #[must_use]
@@ -146,7 +149,12 @@ pub fn entry(key: EffectKey, n: u32, call: u32, state: EntryState) -> EffectEntr
 /// The row of the `n`-th sample run in this state.
 #[must_use]
 pub fn summary(n: u32, state: RunState) -> Summary {
-    let ended = state != RunState::Running;
+    let open = [
+        RunState::Running,
+        RunState::Waiting,
+        RunState::WaitingForCode,
+    ];
+    let ended = !open.contains(&state);
     Summary {
         run: run(n),
         class: class_ref("meeting-analysis", 3),
@@ -158,7 +166,38 @@ pub fn summary(n: u32, state: RunState) -> Summary {
         in_doubt: 2,
         started_at: at(u64::from(n)),
         ended_at: ended.then(|| at(9_000)),
+        reason: None,
     }
+}
+
+/// An alert of the `n`-th sample run, about a write in doubt.
+#[must_use]
+pub fn alert(n: u32) -> Alert {
+    Alert {
+        at: at(u64::from(n)),
+        run: run(n),
+        tenant: tenant("acme"),
+        class: class_ref("meeting-analysis", 3),
+        lap: LapNo(2),
+        kind: AlertKind::InDoubt,
+        call: Some("ticket_write/4".to_owned()),
+        key: Some(effect_key("mtg-4711", 4)),
+        reason: "ANSWER_TIME_REACHED".to_owned(),
+    }
+}
+
+/// The operation by which the `n`-th sample worker drives the run.
+#[must_use]
+pub fn driven_by(n: u32) -> Op {
+    Op::Drive(Drive::Driven { worker: worker(n) })
+}
+
+/// The operation that parks the run until `at(ms)`.
+#[must_use]
+pub fn parked_until(ms: u64) -> Op {
+    Op::Drive(Drive::Parked {
+        wake_at: Some(at(ms)),
+    })
 }
 
 /// Events decided at `at(ms)`.

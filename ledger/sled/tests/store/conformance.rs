@@ -21,7 +21,7 @@ impl Store {
 }
 
 fn open(folder: &Path) -> SledLedger {
-    SledLedger::open(folder, OpenOptions { create: true }).unwrap()
+    SledLedger::open(folder, OpenOptions::creating()).unwrap()
 }
 
 impl Subject for Store {

@@ -19,7 +19,7 @@ const TRIALS: u32 = 25;
 /// A closed store whose runs all have [`COMMITS`] events.
 fn store() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = SledLedger::open(folder.path(), OpenOptions { create: true }).unwrap();
+    let ledger = SledLedger::open(folder.path(), OpenOptions::creating()).unwrap();
     for seq in 1..=COMMITS {
         for pair in 0..PAIRS {
             assert!(advance(&ledger, pair, seq));
@@ -45,7 +45,7 @@ fn copy(from: &Path, to: &Path) {
 /// Whether a store whose files were damaged is refused. One that opens hands out what was written
 /// or says that it cannot.
 fn is_refused(folder: &Path) -> bool {
-    let ledger = match SledLedger::open(folder, OpenOptions { create: true }) {
+    let ledger = match SledLedger::open(folder, OpenOptions::creating()) {
         Ok(ledger) => ledger,
         Err(LedgerError::Damaged { .. }) => return true,
         Err(other) => panic!("damage is not told as damage: {other}"),
@@ -132,7 +132,7 @@ fn a_file_cut_to_nothing_is_refused_and_is_no_new_store() {
 }
 
 /// Changes what sled holds, behind the ledger's back.
-fn in_sled(folder: &Path, change: impl FnOnce(&sled::Db)) {
+pub(crate) fn in_sled(folder: &Path, change: impl FnOnce(&sled::Db)) {
     let config = sled::Config::new()
         .path(folder.join("sled"))
         .segment_size(8 << 20)

@@ -14,7 +14,7 @@ const COMMITS: u64 = 12;
 #[test]
 fn many_threads_need_far_fewer_syncs_than_commits() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = SledLedger::open(folder.path(), OpenOptions { create: true }).unwrap();
+    let ledger = SledLedger::open(folder.path(), OpenOptions::creating()).unwrap();
     let begin = Barrier::new(THREADS as usize);
     thread::scope(|scope| {
         for pair in 0..THREADS {

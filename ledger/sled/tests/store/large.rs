@@ -33,7 +33,7 @@ fn held(ledger: &SledLedger) -> (EntryState, u64) {
 #[test]
 fn an_append_larger_than_a_segment_comes_back_whole_and_never_as_files_beside_the_log() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = SledLedger::open(folder.path(), OpenOptions { create: true }).unwrap();
+    let ledger = SledLedger::open(folder.path(), OpenOptions::creating()).unwrap();
     must(&ledger, start_part(1));
     let settled = |n: u32| Event::CallSettled {
         call: CallId(n),
@@ -68,7 +68,7 @@ fn an_append_larger_than_a_segment_comes_back_whole_and_never_as_files_beside_th
 #[test]
 fn a_large_result_of_an_effect_is_replaced_by_another_and_by_a_small_one() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = SledLedger::open(folder.path(), OpenOptions { create: true }).unwrap();
+    let ledger = SledLedger::open(folder.path(), OpenOptions::creating()).unwrap();
     let states = [
         EntryState::Open,
         EntryState::Applied(payload('a', 300_000)),

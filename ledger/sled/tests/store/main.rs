@@ -7,6 +7,7 @@
 mod conformance;
 mod damage;
 mod groups;
+mod indexes;
 mod large;
 mod opening;
 mod process;

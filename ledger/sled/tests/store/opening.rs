@@ -9,7 +9,7 @@ use mainstay_ledger_sled::{OpenOptions, SledLedger};
 use crate::script::{advance, verify};
 
 fn create(folder: &Path) -> Result<SledLedger, LedgerError> {
-    SledLedger::open(folder, OpenOptions { create: true })
+    SledLedger::open(folder, OpenOptions::creating())
 }
 
 /// A closed store with one commit.
@@ -98,9 +98,9 @@ fn a_store_of_another_format_is_named_and_left_alone() {
     let marker = folder.path().join("STORE");
     let text = fs::read_to_string(&marker)
         .unwrap()
-        .replace("format: 1", "format: 7");
+        .replace("format: 2", "format: 7");
     fs::write(&marker, &text).unwrap();
-    let known = 1;
+    let known = 2;
     assert_eq!(
         create(folder.path()).unwrap_err(),
         LedgerError::Version { found: 7, known }

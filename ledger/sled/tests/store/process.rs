@@ -6,12 +6,17 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Barrier;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use mainstay_ledger::LedgerError;
 use mainstay_ledger_sled::{OpenOptions, SledLedger};
+use mainstay_types::Millis;
 
 use crate::script::{Draw, advance, verify};
+
+mod aftermath;
 
 const STORE: &str = "MAINSTAY_TEST_STORE";
 const ROUND: &str = "MAINSTAY_TEST_ROUND";
@@ -52,7 +57,7 @@ fn wait_for(out: &mut BufReader<ChildStdout>, word: &str) {
 }
 
 fn open(store: &Path) -> Result<SledLedger, LedgerError> {
-    SledLedger::open(store, OpenOptions { create: true })
+    SledLedger::open(store, OpenOptions::creating())
 }
 
 #[test]
@@ -95,6 +100,34 @@ fn a_second_process_is_told_who_holds_the_store_until_that_one_is_killed() {
     );
     let ledger = SledLedger::open_existing(folder.path()).unwrap();
     verify(&ledger, 0, 1);
+}
+
+#[test]
+fn one_that_waits_for_a_held_store_gets_it_when_its_holder_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut holder = child(folder.path(), "hold_the_store", 0);
+    wait_for(&mut BufReader::new(holder.stdout.take().unwrap()), "held");
+    let waiting = |wait| {
+        let options = OpenOptions::creating().wait(Millis::new(wait));
+        SledLedger::open(folder.path(), options)
+    };
+    let begun = Instant::now();
+    let told = waiting(120).expect_err("the store is held");
+    assert!(matches!(told, LedgerError::Locked { .. }), "{told}");
+    assert!(told.to_string().contains(&format!("pid {}", holder.id())));
+    assert!(Duration::from_millis(120) <= begun.elapsed());
+    let begin = Barrier::new(2);
+    let opened = thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            begin.wait();
+            waiting(60_000)
+        });
+        begin.wait();
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        waits.join().unwrap()
+    });
+    verify(&opened.unwrap(), 0, 1);
 }
 
 #[test]

@@ -4,7 +4,9 @@
 //! key of its own: all of it is there afterwards, or none.
 
 use mainstay_ledger::conformance::block_on;
-use mainstay_ledger::sample::{run, stamped, start_key, started, summary, take_start_key, tenant};
+use mainstay_ledger::sample::{
+    driven_by, run, stamped, start_key, started, summary, take_start_key, tenant,
+};
 use mainstay_ledger::{CommitRequest, Ledger, LedgerError, Op, Part, Recorded, Verdict};
 use mainstay_ledger_sled::SledLedger;
 use mainstay_machine::{Event, RunState};
@@ -67,7 +69,7 @@ pub(crate) fn commit(pair: u32, seq: u64) -> CommitRequest {
         expected_seq: Seq(seq - 1),
         epoch: Epoch(1),
         events: stamped(seq, [event(n, seq)]),
-        ops: vec![Op::Summary(summary(n, RunState::Running)), Op::Driven(true)],
+        ops: vec![Op::Summary(summary(n, RunState::Running)), driven_by(1)],
     };
     let [first, second] = runs_of(pair);
     let taken = take_start_key(&mark(pair, seq), "input");

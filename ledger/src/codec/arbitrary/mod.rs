@@ -1,13 +1,16 @@
-//! Strategies for property tests: any event, entry and summary the domain allows.
+//! Strategies for property tests: any event and any stored value the domain allows.
 //!
 //! Texts stay within their bound: a longer one is cut by design and has a test of its own.
 
 mod leaf;
+mod values;
+
+pub(super) use values::{alert, command, entry, summary, waiters};
 
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, ClassRef, EffectEntry, EntryState, Event, LapTimes, LeaseTaken,
-    OutcomeKind, Prepared, RunStarted, RunState, Summary,
+    AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
+    Prepared, RunStarted,
 };
 use mainstay_types::{
     ClassName, ClassVersion, EffectKey, EffectName, Epoch, Failure, LapNo, Position, Scope, Sent,
@@ -30,61 +33,6 @@ pub(super) fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Any effect entry.
-pub(super) fn entry() -> impl Strategy<Value = EffectEntry> {
-    let state = prop_oneof![
-        Just(EntryState::Open),
-        Just(EntryState::InDoubt),
-        payload().prop_map(EntryState::Applied),
-        Just(EntryState::PartlyApplied),
-        Just(EntryState::NotApplied),
-    ];
-    (effect_key(), run(), call(), digest(), state, at()).prop_map(
-        |(key, run, call, fingerprint, state, at)| EffectEntry {
-            key,
-            run,
-            call,
-            fingerprint,
-            state,
-            at,
-        },
-    )
-}
-
-/// Any summary.
-pub(super) fn summary() -> impl Strategy<Value = Summary> {
-    let who = (run(), class(), tenant(), option::of(start_key()));
-    let outcome = option::of(select(&OutcomeKind::ALL[..]));
-    let how = (
-        select(&RunState::ALL[..]),
-        any::<u32>(),
-        outcome,
-        any::<u32>(),
-    );
-    (who, how, at(), option::of(at())).prop_map(
-        |(
-            (run, class, tenant, start_key),
-            (state, lap, outcome, in_doubt),
-            started_at,
-            ended_at,
-        )| {
-            let lap = LapNo(lap);
-            Summary {
-                run,
-                class,
-                tenant,
-                start_key,
-                state,
-                lap,
-                outcome,
-                in_doubt,
-                started_at,
-                ended_at,
-            }
-        },
-    )
-}
-
 fn of_runs() -> impl Strategy<Value = Event> {
     let taken = (any::<u32>(), worker(), at(), millis(), millis()).prop_map(
         |(epoch, worker, at, downtime, extended)| {
@@ -103,8 +51,27 @@ fn of_runs() -> impl Strategy<Value = Event> {
         taken,
         (text(), text()).prop_map(|(by, why)| Event::CancelRequested { by, why }),
         text().prop_map(|message| Event::RunQuarantined { message }),
+        (text(), text()).prop_map(|(by, why)| Event::QuarantineLifted { by, why }),
+        (text(), text()).prop_map(|(by, why)| Event::RunTerminated { by, why }),
+        lap_started(),
         Just(Event::RunClosed),
     ]
+}
+
+fn lap_started() -> impl Strategy<Value = Event> {
+    (any::<u32>(), text(), text(), at(), times(), budget()).prop_map(
+        |(lap, by, why, at, times, budget)| {
+            let lap = LapNo(lap);
+            Event::LapStarted(LapStarted {
+                lap,
+                by,
+                why,
+                at,
+                times,
+                budget,
+            })
+        },
+    )
 }
 
 fn started() -> impl Strategy<Value = RunStarted> {

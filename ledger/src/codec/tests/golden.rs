@@ -5,23 +5,29 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mainstay_machine::{EntryState, Event, RunState};
-use mainstay_types::{Digest, Epoch, Payload, RunId, Seq};
+use mainstay_machine::{EntryState, Event, RunState, StateReason, Summary};
+use mainstay_types::{Code, Digest, Epoch, Payload, RunId, Seq};
 
 use crate::check::Head;
 use crate::codec::start::Start;
 use crate::codec::v1::ENUMS;
 use crate::codec::{
-    Kind, decode_class, decode_entry, decode_head, decode_message, decode_start, decode_summary,
-    encode_class, encode_entry, encode_head, encode_message, encode_start, encode_summary,
+    Kind, decode_alert, decode_class, decode_entry, decode_head, decode_message, decode_start,
+    decode_summary, decode_waiters, encode_alert, encode_class, encode_entry, encode_head,
+    encode_message, encode_start, encode_summary, encode_waiters,
 };
 use crate::commit::Stamped;
 use crate::inbox::{InboxCommand, InboxMessage};
 use crate::record::{self, Chain, Place};
 use crate::sample;
+use crate::wait::Waiters;
 
 const KEY: &[u8] = b"golden key";
 const SEQ: Seq = Seq(7);
+/// The registry as it is now.
+const REGISTRY: &str = "registry-2.txt";
+/// The registries of released versions, each of whose lines holds for ever.
+const REGISTRIES: [&str; 1] = ["registry.txt"];
 const CHAIN: Chain = Chain::from_u32(0x1234_5678);
 
 fn run() -> RunId {
@@ -80,7 +86,7 @@ fn files() -> Vec<(String, String)> {
         records.iter().map(|bytes| hex(bytes) + "\n").collect()
     };
     let mut files = vec![
-        ("registry.txt".to_owned(), registry()),
+        (REGISTRY.to_owned(), registry()),
         ("chain-1.txt".to_owned(), chain()),
     ];
     for &kind in Kind::ALL {
@@ -88,7 +94,7 @@ fn files() -> Vec<(String, String)> {
         files.push((file_of(kind), lines(records)));
     }
     for (name, values) in values() {
-        files.push((format!("value-{name}-1.hex"), lines(values)));
+        files.push((format!("value-{name}.hex"), lines(values)));
     }
     files
 }
@@ -160,18 +166,54 @@ fn head() -> Head {
     }
 }
 
-fn message() -> InboxMessage {
-    let command = InboxCommand::Cancel {
-        by: "uid 1000".to_owned(),
-        why: "too late".to_owned(),
-    };
+fn message(command: InboxCommand) -> InboxMessage {
     InboxMessage {
         id: sample::message(1),
         command,
     }
 }
 
-fn values() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+/// The name of a command's golden file; the first had no other beside it.
+fn message_file(command: &str) -> String {
+    match command {
+        "cancel" => "message-1".to_owned(),
+        name => format!("message-{name}-1"),
+    }
+}
+
+/// One row in every state and with every kind of reason.
+fn summaries() -> Vec<Summary> {
+    let with = |state, reason| Summary {
+        reason,
+        ..sample::summary(1, state)
+    };
+    let states = [
+        RunState::Running,
+        RunState::Ended,
+        RunState::Closed,
+        RunState::Quarantined,
+        RunState::Waiting,
+        RunState::WaitingForCode,
+    ];
+    let bare = states.into_iter().map(|state| with(state, None));
+    let waiting = [
+        StateReason::EffectInDoubt,
+        StateReason::KeyHeld,
+        StateReason::Backoff,
+    ];
+    let waiting = waiting.map(|reason| with(RunState::Waiting, Some(reason)));
+    let poison = Some(StateReason::Code(Code::TurnPanicked));
+    let poisoned = with(RunState::Quarantined, poison);
+    bare.chain(waiting).chain([poisoned]).collect()
+}
+
+fn waiters() -> Waiters {
+    let mut waiters = Waiters::default();
+    assert!(waiters.register(sample::run(2), 3) && waiters.register(sample::run(3), 300));
+    waiters
+}
+
+fn values() -> Vec<(String, Vec<Vec<u8>>)> {
     let entry = |state| {
         encode_entry(
             KEY,
@@ -179,18 +221,26 @@ fn values() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             3,
         )
     };
-    let summary = |state| encode_summary(KEY, &sample::summary(1, state));
-    vec![
-        ("entry", entry_states().into_iter().map(entry).collect()),
-        ("summary", RunState::ALL.into_iter().map(summary).collect()),
-        ("start", vec![encode_start(KEY, &start())]),
-        ("head", vec![encode_head(KEY, &head())]),
-        ("message", vec![encode_message(KEY, &message())]),
-        (
-            "class",
-            vec![encode_class(KEY, &sample::class("meeting-analysis", 3))],
-        ),
-    ]
+    let summary = |summary: &Summary| encode_summary(KEY, summary);
+    let (class, key) = (
+        sample::class("meeting-analysis", 3),
+        sample::effect_key("mtg-4711", 4),
+    );
+    let values = [
+        ("entry-1", entry_states().into_iter().map(entry).collect()),
+        ("summary-2", summaries().iter().map(summary).collect()),
+        ("start-1", vec![encode_start(KEY, &start())]),
+        ("head-1", vec![encode_head(KEY, &head())]),
+        ("class-1", vec![encode_class(KEY, &class)]),
+        ("alert-1", vec![encode_alert(KEY, &sample::alert(1))]),
+        ("waiters-1", vec![encode_waiters(KEY, &key, &waiters())]),
+    ];
+    let values = values.map(|(name, values)| (name.to_owned(), values));
+    let messages = sample::commands().into_iter().map(|(name, command)| {
+        let value = encode_message(KEY, &message(command));
+        (message_file(name), vec![value])
+    });
+    values.into_iter().chain(messages).collect()
 }
 
 #[test]
@@ -240,25 +290,60 @@ fn golden_records_read_as_the_samples_they_were_made_from() {
 #[test]
 fn golden_values_read_as_the_samples_they_were_made_from() {
     let lines = |name: &str| -> Vec<Vec<u8>> {
-        read(&format!("value-{name}-1.hex"))
+        read(&format!("value-{name}.hex"))
             .lines()
             .map(unhex)
             .collect()
     };
-    for (bytes, state) in lines("entry").iter().zip(entry_states()) {
+    for (bytes, state) in lines("entry-1").iter().zip(entry_states()) {
         let entry = sample::entry(sample::effect_key("mtg-4711", 4), 1, 301, state);
         assert_eq!(decode_entry(KEY, bytes), Ok((entry, 3)));
     }
-    for (bytes, state) in lines("summary").iter().zip(RunState::ALL) {
-        assert_eq!(decode_summary(KEY, bytes), Ok(sample::summary(1, state)));
+    for (bytes, summary) in lines("summary-2").iter().zip(summaries()) {
+        assert_eq!(decode_summary(KEY, bytes), Ok(summary));
     }
-    assert_eq!(decode_start(KEY, &lines("start")[0]), Ok(start()));
-    assert_eq!(decode_head(KEY, &lines("head")[0]), Ok(head()));
-    assert_eq!(decode_message(KEY, &lines("message")[0]), Ok(message()));
-    let class = decode_class(KEY, &lines("class")[0]).expect("the golden class reads");
+    assert_eq!(decode_start(KEY, &lines("start-1")[0]), Ok(start()));
+    assert_eq!(decode_head(KEY, &lines("head-1")[0]), Ok(head()));
+    for (name, command) in sample::commands() {
+        let value = &lines(&message_file(name))[0];
+        assert_eq!(decode_message(KEY, value), Ok(message(command)));
+    }
+    let alert = decode_alert(KEY, &lines("alert-1")[0]);
+    assert_eq!(alert, Ok(sample::alert(1)));
+    let key = sample::effect_key("mtg-4711", 4);
+    let found = decode_waiters(KEY, &lines("waiters-1")[0]);
+    assert_eq!(found, Ok((key, waiters())));
+    let class = decode_class(KEY, &lines("class-1")[0]).expect("the golden class reads");
     let sample = sample::class("meeting-analysis", 3);
     assert_eq!(class.fingerprint, sample.fingerprint());
     assert_eq!(*class.class, sample);
+}
+
+#[test]
+fn rows_without_a_reason_are_still_read() {
+    let golden = read("value-summary-1.hex");
+    let states = [
+        RunState::Running,
+        RunState::Ended,
+        RunState::Closed,
+        RunState::Quarantined,
+    ];
+    assert_eq!(golden.lines().count(), states.len());
+    for (line, state) in golden.lines().zip(states) {
+        let read = decode_summary(KEY, &unhex(line));
+        assert_eq!(read, Ok(sample::summary(1, state)));
+    }
+}
+
+#[test]
+fn no_number_of_a_released_registry_has_changed_its_meaning() {
+    let now = registry();
+    for released in REGISTRIES {
+        for line in read(released).lines() {
+            let holds = now.lines().any(|now| now == line);
+            assert!(holds, "{released}: {line}");
+        }
+    }
 }
 
 #[test]

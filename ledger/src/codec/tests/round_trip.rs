@@ -1,16 +1,18 @@
 //! Every event and value reads back as it was; no other bytes read as anything.
 
 use mainstay_machine::{EntryState, Event};
-use mainstay_types::{CallId, Digest, Payload, limits};
+use mainstay_types::{CallId, Digest, MessageId, Payload, limits};
 use proptest::prelude::*;
 
 use crate::codec::arbitrary;
 use crate::codec::size::most;
 use crate::codec::value::{open_value, seal_value};
 use crate::codec::{
-    DecodeError, Kind, decode_class, decode_entry, decode_event, decode_head, decode_message,
-    decode_start, decode_summary, encode_entry, encode_event, encode_summary, fits,
+    DecodeError, Kind, decode_alert, decode_class, decode_entry, decode_event, decode_head,
+    decode_message, decode_start, decode_summary, decode_waiters, encode_alert, encode_entry,
+    encode_event, encode_message, encode_summary, encode_waiters, fits,
 };
+use crate::inbox::InboxMessage;
 use crate::record::HEADER_BYTES;
 use crate::sample;
 
@@ -57,6 +59,25 @@ proptest! {
     }
 
     #[test]
+    fn an_alert_reads_back_as_it_was(alert in arbitrary::alert()) {
+        let value = encode_alert(b"key", &alert);
+        prop_assert_eq!(decode_alert(b"key", &value), Ok(alert));
+    }
+
+    #[test]
+    fn a_command_reads_back_as_it_was(command in arbitrary::command(), id: [u8; 16]) {
+        let message = InboxMessage { id: MessageId::from_bytes(id), command };
+        let value = encode_message(b"key", &message);
+        prop_assert_eq!(decode_message(b"key", &value), Ok(message));
+    }
+
+    #[test]
+    fn those_who_wait_read_back_as_they_were((key, waiters) in arbitrary::waiters()) {
+        let value = encode_waiters(b"key", &key, &waiters);
+        prop_assert_eq!(decode_waiters(b"key", &value), Ok((key, waiters)));
+    }
+
+    #[test]
     fn any_bytes_are_read_without_a_panic(kind in 0u16..40, bytes: Vec<u8>) {
         let _ = decode_event(kind, 1, &bytes);
         // Behind a checksum that fits, so that the decoder itself sees the bytes.
@@ -67,6 +88,8 @@ proptest! {
         let _ = decode_head(b"key", &value);
         let _ = decode_message(b"key", &value);
         let _ = decode_class(b"key", &value);
+        let _ = decode_alert(b"key", &value);
+        let _ = decode_waiters(b"key", &value);
         prop_assert!(open_value(b"key", &bytes).is_err() || bytes.first() == Some(&1));
     }
 }

@@ -5,12 +5,14 @@
 
 mod call;
 mod effect;
-mod run;
+pub(super) mod run;
 mod value;
-mod wire;
-mod words;
+pub(super) mod wire;
+pub(super) mod words;
 
-pub(super) use value::{HeadV1, InboxMessageV1, StartV1, SummaryV1, VersionedEntryV1};
+pub(super) use value::{
+    AlertV1, HeadV1, InboxMessageV1, StartV1, SummaryV1, VersionedEntryV1, WaitersV1,
+};
 pub(super) use wire::Wire;
 #[cfg(test)]
 pub(super) use words::ENUMS;
@@ -89,6 +91,9 @@ table! {
     AddendumRecorded => AddendumRecordedV1,
     RunClosed => RunClosedV1,
     RunQuarantined => RunQuarantinedV1,
+    QuarantineLifted => QuarantineLiftedV1,
+    RunTerminated => RunTerminatedV1,
+    LapStarted => LapStartedV1,
 }
 
 fn write<W: WireEvent + Encode>(event: &Event, out: &mut Vec<u8>) {

@@ -3,7 +3,7 @@
 //! Released structs are frozen: a change is a new version in a folder of its own.
 
 use mainstay_graph::Budget;
-use mainstay_machine::{ClassRef, Event, LapTimes, LeaseTaken, RunStarted};
+use mainstay_machine::{ClassRef, Event, LapStarted, LapTimes, LeaseTaken, RunStarted};
 
 use super::wire::{Blob, ReasonV1, Text, Wire, WireEvent, frozen, frozen_event};
 use super::words::{OnFailureV1, OutcomeKindV1};
@@ -91,3 +91,29 @@ frozen_event! {
 frozen_event! { AddendumRecordedV1 = AddendumRecorded { call: u32, reason: ReasonV1 } }
 frozen_event! { RunClosedV1 = RunClosed {} }
 frozen_event! { RunQuarantinedV1 = RunQuarantined { message: Text } }
+frozen_event! { QuarantineLiftedV1 = QuarantineLifted { by: Text, why: Text } }
+frozen_event! { RunTerminatedV1 = RunTerminated { by: Text, why: Text } }
+
+frozen! {
+    LapStartedV1 = LapStarted {
+        lap: u32,
+        by: Text,
+        why: Text,
+        at: i64,
+        times: LapTimesV1,
+        budget: BudgetV1,
+    }
+}
+
+impl WireEvent for LapStartedV1 {
+    fn of(event: &Event) -> Option<Self> {
+        let Event::LapStarted(started) = event else {
+            return None;
+        };
+        Some(Self::wire(started))
+    }
+
+    fn event(self) -> Result<Event, DecodeError> {
+        Ok(Event::LapStarted(self.domain()?))
+    }
+}

@@ -3,17 +3,19 @@
 //! Released structs are frozen: a change is a new format byte.
 
 use bincode::{Decode, Encode};
-use mainstay_machine::{EffectEntry, EntryState, Summary};
+use mainstay_machine::{Alert, EffectEntry, EntryState, SettleEnd, Summary};
 
+use super::call::FailureV1;
 use super::effect::EffectKeyV1;
 use super::run::ClassRefV1;
 use super::wire::{Blob, Text, Wire, frozen};
-use super::words::{OutcomeKindV1, RunStateV1};
+use super::words::{AlertKindV1, OutcomeKindV1, RunStateV1};
 use crate::check::Head;
 use crate::codec::DecodeError;
 use crate::codec::start::Start;
 use crate::inbox::{InboxCommand, InboxMessage};
 use crate::record::Chain;
+use crate::wait::{Waiter, Waiters};
 
 frozen! {
     EffectEntryV1 = EffectEntry {
@@ -68,18 +70,70 @@ frozen! {
     StartV1 = Start { tenant: String, start_key: String, run: [u8; 16], input: [u8; 32] }
 }
 
+/// A row before it said why a run waits. Only read: `v2` is what is written.
+#[derive(Decode)]
+pub(in crate::codec) struct SummaryV1 {
+    run: [u8; 16],
+    class: ClassRefV1,
+    tenant: String,
+    start_key: Option<String>,
+    state: RunStateV1,
+    lap: u32,
+    outcome: Option<OutcomeKindV1>,
+    in_doubt: u32,
+    started_at: i64,
+    ended_at: Option<i64>,
+}
+
+impl SummaryV1 {
+    pub(in crate::codec) fn domain(self) -> Result<Summary, DecodeError> {
+        Ok(Summary {
+            run: self.run.domain()?,
+            class: self.class.domain()?,
+            tenant: self.tenant.domain()?,
+            start_key: self.start_key.domain()?,
+            state: self.state.domain()?,
+            lap: self.lap.domain()?,
+            outcome: self.outcome.domain()?,
+            in_doubt: self.in_doubt.domain()?,
+            started_at: self.started_at.domain()?,
+            ended_at: self.ended_at.domain()?,
+            reason: None,
+        })
+    }
+}
+
 frozen! {
-    SummaryV1 = Summary {
+    AlertV1 = Alert {
+        at: i64,
         run: [u8; 16],
-        class: ClassRefV1,
         tenant: String,
-        start_key: Option<String>,
-        state: RunStateV1,
+        class: ClassRefV1,
         lap: u32,
-        outcome: Option<OutcomeKindV1>,
-        in_doubt: u32,
-        started_at: i64,
-        ended_at: Option<i64>,
+        kind: AlertKindV1,
+        call: Option<String>,
+        key: Option<EffectKeyV1>,
+        reason: String,
+    }
+}
+
+/// Who waits for a key, with the key in full.
+#[derive(Encode, Decode)]
+pub(in crate::codec) struct WaitersV1 {
+    pub(in crate::codec) key: EffectKeyV1,
+    pub(in crate::codec) waiters: Vec<WaiterV1>,
+}
+
+frozen! { WaiterV1 = Waiter { run: [u8; 16], version: u64 } }
+
+impl Wire<Waiters> for Vec<WaiterV1> {
+    fn wire(domain: &Waiters) -> Self {
+        domain.list().iter().map(Wire::wire).collect()
+    }
+
+    fn domain(self) -> Result<Waiters, DecodeError> {
+        let list: Result<_, _> = self.into_iter().map(Wire::domain).collect();
+        list.map(Waiters::from_list)
     }
 }
 
@@ -87,7 +141,27 @@ frozen! { InboxMessageV1 = InboxMessage { id: [u8; 16], command: InboxCommandV1 
 
 #[derive(Encode, Decode)]
 pub(super) enum InboxCommandV1 {
-    Cancel { by: Text, why: Text },
+    Cancel {
+        by: Text,
+        why: Text,
+    },
+    Terminate {
+        by: Text,
+        why: Text,
+    },
+    Continue {
+        from: u32,
+        by: Text,
+        why: Text,
+    },
+    Settle {
+        call: u32,
+        attempt: u32,
+        end: SettleEndV1,
+    },
+    KeySettled {
+        key: EffectKeyV1,
+    },
 }
 
 impl Wire<InboxCommand> for InboxCommandV1 {
@@ -96,6 +170,23 @@ impl Wire<InboxCommand> for InboxCommandV1 {
             InboxCommand::Cancel { by, why } => Self::Cancel {
                 by: Wire::wire(by),
                 why: Wire::wire(why),
+            },
+            InboxCommand::Terminate { by, why } => Self::Terminate {
+                by: Wire::wire(by),
+                why: Wire::wire(why),
+            },
+            InboxCommand::Continue { from, by, why } => Self::Continue {
+                from: Wire::wire(from),
+                by: Wire::wire(by),
+                why: Wire::wire(why),
+            },
+            InboxCommand::Settle { call, attempt, end } => Self::Settle {
+                call: Wire::wire(call),
+                attempt: Wire::wire(attempt),
+                end: Wire::wire(end),
+            },
+            InboxCommand::KeySettled { key } => Self::KeySettled {
+                key: Wire::wire(key),
             },
         }
     }
@@ -106,6 +197,63 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 by: by.domain()?,
                 why: why.domain()?,
             },
+            Self::Terminate { by, why } => InboxCommand::Terminate {
+                by: by.domain()?,
+                why: why.domain()?,
+            },
+            Self::Continue { from, by, why } => InboxCommand::Continue {
+                from: from.domain()?,
+                by: by.domain()?,
+                why: why.domain()?,
+            },
+            Self::Settle { call, attempt, end } => InboxCommand::Settle {
+                call: call.domain()?,
+                attempt: attempt.domain()?,
+                end: end.domain()?,
+            },
+            Self::KeySettled { key } => InboxCommand::KeySettled { key: key.domain()? },
+        })
+    }
+}
+
+#[derive(Encode, Decode)]
+pub(super) enum SettleEndV1 {
+    Answered {
+        result: Blob,
+        cost: Option<u64>,
+        client_retries: u32,
+    },
+    Failed(FailureV1),
+}
+
+impl Wire<SettleEnd> for SettleEndV1 {
+    fn wire(domain: &SettleEnd) -> Self {
+        match domain {
+            SettleEnd::Answered {
+                result,
+                cost,
+                client_retries,
+            } => Self::Answered {
+                result: Wire::wire(result),
+                cost: Wire::wire(cost),
+                client_retries: *client_retries,
+            },
+            SettleEnd::Failed(failure) => Self::Failed(Wire::wire(failure)),
+        }
+    }
+
+    fn domain(self) -> Result<SettleEnd, DecodeError> {
+        Ok(match self {
+            Self::Answered {
+                result,
+                cost,
+                client_retries,
+            } => SettleEnd::Answered {
+                result: result.domain()?,
+                cost: cost.domain()?,
+                client_retries,
+            },
+            Self::Failed(failure) => SettleEnd::Failed(failure.domain()?),
         })
     }
 }

@@ -72,7 +72,8 @@ macro_rules! frozen_event {
     };
 }
 
-pub(super) use {frozen, frozen_event};
+pub(in crate::codec) use frozen;
+pub(super) use frozen_event;
 
 /// Wire numbers and bytes for ids and units: to the wire, and back.
 macro_rules! plain {
@@ -99,6 +100,7 @@ plain! {
     u32 = Epoch, |d| d.get(), |w| Epoch(w);
     u32 = ClassVersion, |d| d.0, |w| ClassVersion(w);
     u32 = Tokens, |d| d.get(), |w| Tokens::new(w);
+    u64 = u64, |d| *d, |w| w;
     u64 = Seq, |d| d.get(), |w| Seq(w);
     u64 = Millis, |d| d.get(), |w| Millis::new(w);
     u64 = CostUnits, |d| d.as_micros(), |w| CostUnits::micros(w);

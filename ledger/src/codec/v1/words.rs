@@ -4,7 +4,7 @@
 
 use bincode::{Decode, Encode};
 use mainstay_graph::OnFailure;
-use mainstay_machine::{OutcomeKind, RunState};
+use mainstay_machine::{AlertKind, OutcomeKind, RunState};
 use mainstay_types::{FailureKind, Sent};
 
 use super::wire::Wire;
@@ -14,7 +14,7 @@ macro_rules! words {
     ($($wire:ident = $domain:ident { $($variant:ident),* $(,)? })*) => {
         $(
             #[derive(Clone, Copy, Encode, Decode)]
-            pub(super) enum $wire { $($variant),* }
+            pub(in crate::codec) enum $wire { $($variant),* }
 
             impl Wire<$domain> for $wire {
                 fn wire(domain: &$domain) -> Self {
@@ -41,6 +41,9 @@ words! {
     }
     SentV1 = Sent { NotSent, MaybeSent, Answered }
     OnFailureV1 = OnFailure { HandOff, Fail }
-    OutcomeKindV1 = OutcomeKind { Completed, Degraded, HandedOff, Failed, Canceled }
-    RunStateV1 = RunState { Running, Ended, Closed, Quarantined }
+    OutcomeKindV1 = OutcomeKind { Completed, Degraded, HandedOff, Failed, Canceled, Terminated }
+    RunStateV1 = RunState { Running, Ended, Closed, Quarantined, Waiting, WaitingForCode }
+    AlertKindV1 = AlertKind {
+        HandedOff, InDoubt, EndedLate, PartlyApplied, Quarantined, Addendum,
+    }
 }

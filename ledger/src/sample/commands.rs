@@ -1,0 +1,44 @@
+//! One sample of every inbox command, and of every shape inside it.
+//!
+//! Append only: each is a golden file of its own, under its name here.
+
+use mainstay_machine::SettleEnd;
+use mainstay_types::{
+    AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, Payload, Sent,
+};
+
+use super::effect_key;
+use crate::inbox::InboxCommand;
+
+/// Every sample command, with its name.
+#[must_use]
+pub fn commands() -> Vec<(&'static str, InboxCommand)> {
+    let person = || ("uid 1000".to_owned(), "too late".to_owned());
+    let settle = |end| InboxCommand::Settle {
+        call: CallId(301),
+        attempt: AttemptNo(2),
+        end,
+    };
+    let answered = SettleEnd::Answered {
+        result: Payload::from(r#"{"id":"T-1"}"#),
+        cost: Some(CostUnits::milli(100)),
+        client_retries: 1,
+    };
+    let failure = Failure::new(FailureKind::RateLimited, Sent::Answered)
+        .provider_code("429")
+        .retry_after(Millis::from_secs(2));
+    let ((by, why), from) = (person(), LapNo(1));
+    let continued = InboxCommand::Continue { from, by, why };
+    let (by, why) = person();
+    let terminated = InboxCommand::Terminate { by, why };
+    let (by, why) = person();
+    let key = effect_key("mtg-4711", 4);
+    vec![
+        ("cancel", InboxCommand::Cancel { by, why }),
+        ("terminate", terminated),
+        ("continue", continued),
+        ("settle-answered", settle(answered)),
+        ("settle-failed", settle(SettleEnd::Failed(failure))),
+        ("key-settled", InboxCommand::KeySettled { key }),
+    ]
+}
