@@ -7,17 +7,19 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mainstay_ledger::{InboxCommand, LedgerError};
 use mainstay_machine::{OutcomeKind, Run, view};
-use mainstay_types::{CallId, Code, Payload, Reason, Refusal, RunId, Timestamp};
+use mainstay_types::{
+    CallId, Code, EffectKey, Millis, Payload, Reason, Refusal, RunId, Timestamp, limits,
+};
 use serde::de::DeserializeOwned;
-use tokio::sync::oneshot;
 
+use crate::control::{self, Asks};
 use crate::error::EngineError;
 use crate::load::{self, LoadedRun};
-use crate::mailbox::{Message, Question};
-use crate::outgoing::bounded;
+use crate::mailbox::Question;
+use crate::not_driven::NotDrivenReason;
 use crate::shared::Shared;
+use crate::take_up::{TakenUp, patiently, take_up};
 use crate::view::RunView;
 
 /// A run that was started, or found again by its key.
@@ -43,10 +45,21 @@ pub enum Answer<O> {
 pub struct Later {
     /// Why.
     pub why: Reason,
-    /// The paths of the calls whose effects are in doubt.
-    pub doubts: Vec<String>,
+    /// The effects that were in doubt.
+    pub doubts: Vec<Doubtful>,
     /// When the outcome will be there at the latest.
     pub expected_by: Timestamp,
+}
+
+/// An effect that was in doubt when the caller was told "later".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubtful {
+    /// The path of the call that writes.
+    pub call: String,
+    /// The effect's key.
+    pub key: EffectKey,
+    /// When it was first sent.
+    pub since: Timestamp,
 }
 
 /// How the lap ended.
@@ -133,7 +146,7 @@ impl<O: DeserializeOwned> RunHandle<O> {
     /// The request is durable once this returns. Cancel safe: a dropped future may have asked.
     /// `RUN_ENDED` when the lap has its outcome.
     pub async fn cancel(&self, by: &str, why: &str) -> Result<(), EngineError> {
-        cancel(&self.shared, self.id, by, why).await
+        control::cancel(&self.shared, self.id, Asks::of(by, why)).await
     }
 
     /// The run as it stands, with its timeline.
@@ -146,22 +159,35 @@ impl<O: DeserializeOwned> RunHandle<O> {
 
 /// Waits until the run can answer `question`.
 pub(crate) async fn wait_for(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     id: RunId,
     question: Question,
 ) -> Result<Arc<Run>, EngineError> {
     loop {
-        if let Some(mailbox) = shared.mailbox(id)
-            && let Some(run) = mailbox.ask(question).await
-        {
-            return quarantined(run);
+        if let Some(mailbox) = shared.mailbox(id) {
+            if let Some(run) = mailbox.ask(question).await {
+                return quarantined(run);
+            }
+            let listed = shared.not_driven_run(id);
+            if listed.is_some_and(|listed| listed.reason == NotDrivenReason::StoreFailed) {
+                return Err(not_driven(shared, id));
+            }
         }
-        let run = Arc::new(load_run(shared, id).await?.run);
+        let loaded = patiently(shared, || load::load(shared, id)).await?;
+        let run = Arc::new(known(id, loaded)?.run);
         if question.is_answered(&run) {
             return quarantined(run);
         }
-        if shared.mailbox(id).is_none() {
-            return Err(not_driven(shared, id));
+        match patiently(shared, || take_up(shared, id)).await? {
+            TakenUp::Live => {}
+            // Its owner writes into the same ledger; what it writes is read from there.
+            TakenUp::Elsewhere(_) => {
+                let wait = Millis::new(limits::RETRY_AFTER_MS_DEFAULT);
+                shared.ports.timers.sleep(wait).await;
+            }
+            TakenUp::NotDriven | TakenUp::Idle | TakenUp::Stopping => {
+                return Err(not_driven(shared, id));
+            }
         }
     }
 }
@@ -181,7 +207,10 @@ fn quarantined(run: Arc<Run>) -> Result<Arc<Run>, EngineError> {
 
 /// Loads a run that has to exist.
 pub(crate) async fn load_run(shared: &Shared, id: RunId) -> Result<LoadedRun, EngineError> {
-    let loaded = load::load(shared, id).await?;
+    known(id, load::load(shared, id).await?)
+}
+
+fn known(id: RunId, loaded: Option<LoadedRun>) -> Result<LoadedRun, EngineError> {
     loaded.ok_or_else(|| Refusal::new(Code::RunUnknown).about(id.to_string()).into())
 }
 
@@ -200,43 +229,6 @@ fn not_driven(shared: &Shared, id: RunId) -> EngineError {
     }
 }
 
-/// Puts a cancel into the run's inbox and wakes the run if it is live here. Both happen in a task
-/// of their own, so that a caller who goes away does not leave a request that nobody takes.
-pub(crate) async fn cancel(
-    shared: &Arc<Shared>,
-    id: RunId,
-    by: &str,
-    why: &str,
-) -> Result<(), EngineError> {
-    let run = quarantined(Arc::new(load_run(shared, id).await?.run))?;
-    if run.head().is_some_and(|head| head.lap.outcome.is_some()) {
-        return Err(Refusal::new(Code::RunEnded).about(id.to_string()).into());
-    }
-    let command = InboxCommand::Cancel {
-        by: bounded(by.to_owned()),
-        why: bounded(why.to_owned()),
-    };
-    let (tell, told) = oneshot::channel();
-    let asked = Arc::clone(shared);
-    shared.ports.spawner.spawn(Box::pin(async move {
-        // The caller may be gone.
-        drop(tell.send(enqueue(&asked, id, command).await));
-    }));
-    match told.await {
-        Ok(enqueued) => Ok(enqueued?),
-        Err(_) => Err(Refusal::new(Code::EngineStopping).into()),
-    }
-}
-
-async fn enqueue(shared: &Shared, id: RunId, command: InboxCommand) -> Result<(), LedgerError> {
-    let message = shared.ports.ids.message_id(shared.now());
-    shared.ledger.enqueue(id, message, command.clone()).await?;
-    if let Some(mailbox) = shared.mailbox(id) {
-        mailbox.deliver(Message::Inbox(message, command)).await;
-    }
-    Ok(())
-}
-
 pub(crate) async fn run_view(shared: &Shared, id: RunId) -> Result<RunView, EngineError> {
     let loaded = load_run(shared, id).await?;
     Ok(RunView::of(&loaded.run, &loaded.events))
@@ -250,8 +242,21 @@ fn later(run: &Run) -> Option<Later> {
     let later = run.head()?.lap.later.as_ref()?;
     Some(Later {
         why: Reason::AnswerTimeReached,
-        doubts: later.doubts.iter().map(|&id| path(run, id)).collect(),
+        doubts: later
+            .doubts
+            .iter()
+            .filter_map(|&id| doubtful(run, id))
+            .collect(),
         expected_by: later.expected_by,
+    })
+}
+
+fn doubtful(run: &Run, id: CallId) -> Option<Doubtful> {
+    let effect = run.calls().get(id)?.effect.as_ref()?;
+    Some(Doubtful {
+        call: path(run, id),
+        key: effect.key.clone(),
+        since: effect.first_sent_at?,
     })
 }
 
@@ -265,9 +270,12 @@ fn outcome<O: DeserializeOwned>(run: &Run) -> Result<Outcome<O>, EngineError> {
     let result = ended.result.as_ref().map(decode).transpose()?;
     let package = match ended.kind {
         OutcomeKind::Completed | OutcomeKind::Degraded => BTreeMap::new(),
-        OutcomeKind::HandedOff | OutcomeKind::Failed | OutcomeKind::Canceled => view::package(run),
+        OutcomeKind::HandedOff
+        | OutcomeKind::Failed
+        | OutcomeKind::Canceled
+        | OutcomeKind::Terminated => view::package(run),
     };
-    let addenda = head.addenda.iter();
+    let addenda = head.lap.addenda.iter();
     let addenda = addenda.map(|&(call, what)| Addendum {
         call: path(run, call),
         what,

@@ -3,12 +3,14 @@
 //! Only a committed append changes the state. A run that cannot be decided on any more is
 //! quarantined from what is durable, never from the scratch of the turn that failed.
 
-use mainstay_ledger::{CommitRequest, HeldKey, Op, Part, Stamped, Verdict, codec};
-use mainstay_machine::{Command, Event};
+use mainstay_ledger::{CommitRequest, HeldKey, Part, Verdict, codec};
+use mainstay_machine::Command;
 use mainstay_types::{Code, Epoch, Seq};
 
+use crate::control::{self, Bare};
 use crate::live::{Live, Stop};
 use crate::load::{self, LoadedRun};
+use crate::marked::marked;
 use crate::outgoing::bounded;
 use crate::poison::{Poison, caught};
 use crate::turn::{Env, Input, Memo, Scratch, Turn};
@@ -35,7 +37,7 @@ impl Live {
                 self.run.keep();
                 break;
             }
-            match self.append(scratch.part).await? {
+            match self.append(scratch).await? {
                 Appended::Yes => break,
                 Appended::Again => {}
                 Appended::NoRoom => {
@@ -53,28 +55,34 @@ impl Live {
     fn decide(&mut self, inputs: &[Input]) -> Result<Scratch, Poison> {
         let env = Env {
             shared: &self.shared,
-            registered: &self.registered,
+            registered: self.registered.as_deref(),
             id: self.id,
-            draining: self.is_draining(),
+            draining: self.is_draining() || self.registered.is_none(),
+            parked: self.parked,
         };
         let (run, memo) = (&mut self.run, &mut self.memo);
-        caught(Code::TurnPanicked, || {
-            Turn::begin(&env, run, memo).run(inputs)
+        marked(&self.shared, self.id, || {
+            caught(Code::TurnPanicked, || {
+                Turn::begin(&env, run, memo).run(inputs)
+            })
         })?
     }
 
-    async fn append(&mut self, part: Part) -> Result<Appended, Stop> {
+    async fn append(&mut self, scratch: Scratch) -> Result<Appended, Stop> {
+        let Scratch { part, notes, .. } = scratch;
         let request = CommitRequest { parts: vec![part] };
         let verdict = self.shared.ledger.commit(vec![request]).await;
         let verdict = verdict.map(|mut verdicts| verdicts.pop());
         if let Ok(Some(Verdict::Committed(_))) = verdict {
             self.run.keep();
+            self.parked = false;
+            notes.tell(&mut self.spans, &self.run);
             return Ok(Appended::Yes);
         }
         self.run.undo();
         match verdict {
-            Ok(Some(Verdict::KeyHeld(HeldKey::Effect { entry, .. }))) => {
-                self.memo.held.push(*entry);
+            Ok(Some(Verdict::KeyHeld(HeldKey::Effect { entry, version }))) => {
+                self.memo.hold(*entry, version);
                 Ok(Appended::Again)
             }
             Ok(Some(Verdict::KeyHeld(held @ HeldKey::Start { .. }))) => {
@@ -98,42 +106,36 @@ impl Live {
         let last = stored.events.last().map(|last| (last.seq, last.epoch));
         let (seq, epoch) = last.unwrap_or((Seq(0), Epoch(1)));
         let loaded = load::folded(&self.shared, self.id, stored).await;
-        let part = match loaded.and_then(|loaded| self.quarantined(loaded, &message)) {
-            Some(part) => part,
+        let scratch = match loaded.and_then(|loaded| self.quarantined(loaded, &message)) {
+            Some(scratch) => scratch,
             // Not even the core can say it: the bare fact, so that the next start does not drive
             // into the same wall.
             None => {
-                let event = Event::RunQuarantined { message };
-                let events = vec![Stamped {
-                    at: self.shared.now(),
-                    event,
-                }];
-                let ops = vec![Op::Driven(false)];
-                Part {
-                    run: self.id,
-                    expected_seq: seq,
-                    epoch,
-                    events,
-                    ops,
+                let fact = Bare::Quarantined { message };
+                match control::bare(&self.shared, self.id, (seq, epoch), fact).await {
+                    Ok(part) => Scratch::bare(part),
+                    Err(error) => return Stop::Ledger(error),
                 }
             }
         };
-        match self.append(part).await {
+        match self.append(scratch).await {
             Ok(Appended::Yes | Appended::Again | Appended::NoRoom) => {}
             Err(stop) => return stop,
         }
+        self.spans.quarantined(poison.code);
         self.tell();
         Stop::Quarantined(poison)
     }
 
     /// The run as it is durable, with the quarantine decided on it; no code of the class runs.
-    fn quarantined(&mut self, loaded: LoadedRun, message: &str) -> Option<Part> {
+    fn quarantined(&mut self, loaded: LoadedRun, message: &str) -> Option<Scratch> {
         self.run = loaded.run;
         let env = Env {
             shared: &self.shared,
-            registered: &self.registered,
+            registered: None,
             id: self.id,
             draining: true,
+            parked: false,
         };
         let (run, memo) = (&mut self.run, &mut self.memo);
         let command = Command::Quarantine {
@@ -142,8 +144,8 @@ impl Live {
         let scratch = caught(Code::TurnPanicked, || {
             Turn::begin(&env, run, memo).only(command)
         });
-        let part = scratch.ok()?.ok()?.part;
-        (!part.events.is_empty()).then_some(part)
+        let scratch = scratch.ok()?.ok()?;
+        (!scratch.part.events.is_empty()).then_some(scratch)
     }
 }
 

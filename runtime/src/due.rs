@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
-use mainstay_dispatch::AttemptFacts;
+use mainstay_dispatch::{AttemptFacts, SpanId};
 use mainstay_machine::{Attempt, Call, Command, Settle, effect};
 use mainstay_types::{AttemptNo, BoxFuture, CallId, Millis, Timestamp, limits};
 use tokio_util::sync::CancellationToken;
 
 use crate::live::Live;
 use crate::mailbox::Message;
+use crate::observe::spans::traceparent;
 use crate::outgoing::{self, Asking, Outgoing};
 
 impl Live {
@@ -29,7 +30,9 @@ impl Live {
             ..self.facts(id, call, attempt)?
         };
         let (shared, mailbox) = (Arc::clone(&self.shared), self.mailbox.clone());
-        let Some(service) = self.registered.service(call.node, attempt.rung) else {
+        let service = self.registered.as_ref();
+        let service = service.and_then(|code| code.service(call.node, attempt.rung));
+        let Some(service) = service else {
             let evidence = shared.evidence();
             let end = outgoing::no_provider();
             let report = Settle {
@@ -70,11 +73,15 @@ impl Live {
         }
         let last = call.attempts.last()?;
         let request = call.prepared.as_ref()?.request.clone();
+        let facts = self.facts(id, call, last)?;
+        let span = SpanId::of_look_up(facts.run, facts.fence, &facts.call, number);
         let facts = AttemptFacts {
             control: true,
-            ..self.facts(id, call, last)?
+            traceparent: traceparent(self.run.head()?, span),
+            ..facts
         };
-        let provider = Arc::clone(self.registered.provider(call.node, last.rung)?);
+        let code = self.registered.as_ref()?;
+        let provider = Arc::clone(code.provider(call.node, last.rung)?);
         let ask = Asking {
             call: id,
             number,
@@ -90,20 +97,22 @@ impl Live {
         ))
     }
 
-    /// The facts of a control attempt about `attempt`.
+    /// The facts of `attempt`, with the time of a control attempt.
     fn facts(&self, id: CallId, call: &Call, attempt: &Attempt) -> Option<AttemptFacts> {
         let head = self.run.head()?;
+        let path = self.run.path(id);
+        let span = SpanId::of_attempt(head.run, &path, attempt.no);
         Some(AttemptFacts {
             run: head.run,
             tenant: head.tenant.clone(),
-            call: self.run.path(id),
+            call: path,
             attempt: attempt.no,
             rung: attempt.rung,
             control: false,
             time_left: Millis::new(limits::CONTROL_TIMEOUT_MS),
             effect_key: call.effect.as_ref().map(|effect| effect.key.clone()),
             fence: head.epoch,
-            traceparent: head.traceparent.clone(),
+            traceparent: traceparent(head, span),
         })
     }
 }

@@ -6,14 +6,20 @@ use std::sync::Arc;
 
 use mainstay_class::{Class, ErasedClass, Value};
 use mainstay_dispatch::Stack;
-use mainstay_ledger::{Ledger, Page, RunFilter};
+use mainstay_ledger::{Ledger, Page, RunFilter, StoredAlert, StoredClass};
 use mainstay_machine::{Core, Machine, Summary};
-use mainstay_types::{Millis, RunId, limits};
+use mainstay_types::{AlertSeq, LapNo, Millis, RunId, limits};
 
+use crate::alerts;
 use crate::answer::{self, RunHandle};
+use crate::companion::{self, Companion};
+use crate::control::{self, Asks};
 use crate::error::EngineError;
+use crate::keeper::Keeper;
+use crate::listing::{self, EffectFilter, EffectPage, Status};
+use crate::not_driven::NotDriven;
+use crate::observe;
 use crate::ports::Ports;
-use crate::recovery::{self, NotDriven};
 use crate::registry::Registry;
 use crate::shared::{Parts, Shared};
 use crate::shutdown::{self, ShutdownReport};
@@ -27,7 +33,10 @@ pub struct EngineBuilder {
     core: Arc<dyn Core>,
     stack: Stack,
     classes: Vec<Arc<ErasedClass>>,
+    companions: Vec<Box<dyn Companion>>,
     runs_max: usize,
+    recovery_max: usize,
+    drives: bool,
 }
 
 impl EngineBuilder {
@@ -41,7 +50,10 @@ impl EngineBuilder {
             core: Arc::new(Machine),
             stack,
             classes: Vec::new(),
+            companions: Vec::new(),
             runs_max: limits::LIVE_RUNS_MAX,
+            recovery_max: limits::LIVE_RUNS_MAX,
+            drives: true,
         }
     }
 
@@ -73,19 +85,53 @@ impl EngineBuilder {
         self
     }
 
-    /// Keeps at most `runs` live; further starts are refused with ENGINE_FULL. Recovered runs are
-    /// driven regardless. At most `limits::LIVE_RUNS_MAX`.
+    /// Lets `companion` run beside the engine, from the end of its start to the end of its
+    /// shutdown.
+    #[must_use]
+    pub fn accompany(mut self, companion: impl Companion + 'static) -> Self {
+        self.companions.push(Box::new(companion));
+        self
+    }
+
+    /// Lets nothing run beside the engine: one of the facade's `open` then serves no local socket.
+    #[must_use]
+    pub fn alone(mut self) -> Self {
+        self.companions.clear();
+        self
+    }
+
+    /// Keeps at most `runs` live; further starts are refused with ENGINE_FULL. Runs that were
+    /// started before are driven regardless, see [`Self::recovery_max`]. At most `limits::LIVE_RUNS_MAX`.
     #[must_use]
     pub fn runs_max(mut self, runs: usize) -> Self {
         self.runs_max = runs.min(limits::LIVE_RUNS_MAX);
         self
     }
 
-    /// Starts: every driven run of a registered class is taken over before this returns.
+    /// Takes up at most `runs` that were driven when their process ended; the others follow as
+    /// these end or are parked, and at once when somebody asks for them. At most
+    /// `limits::LIVE_RUNS_MAX`.
+    #[must_use]
+    pub fn recovery_max(mut self, runs: usize) -> Self {
+        self.recovery_max = runs.clamp(1, limits::LIVE_RUNS_MAX);
+        self
+    }
+
+    /// An engine for operators: it drives nothing and needs no class. What is asked of a run is
+    /// done in one step, without the class's code; everything else waits for an engine that drives.
+    #[must_use]
+    pub fn operator(mut self) -> Self {
+        self.drives = false;
+        self
+    }
+
+    /// Starts: every driven run of a registered class is taken over before this returns, as far as
+    /// `recovery_max` goes.
     ///
     /// Not cancel safe: a dropped future may leave runs driven. Ledger errors; a run that cannot
     /// be loaded is listed by [`Engine::not_driven`] and is no error.
     pub async fn start(self) -> Result<Engine, EngineError> {
+        observe::describe();
         let mut registry = Registry::default();
         for class in self.classes {
             let (name, version) = (class.data.name.clone(), class.data.version);
@@ -100,10 +146,27 @@ impl EngineBuilder {
             registry,
             last_time,
             runs_max: self.runs_max,
+            recovery_max: self.recovery_max,
+            drives: self.drives,
         });
-        recovery::recover(&shared).await?;
+        if self.drives {
+            keep(&shared).await?;
+        }
+        companion::begin(&shared, self.companions).await;
         Ok(Engine { shared })
     }
+}
+
+/// The first pass of the keeper, and then the keeper beside the engine. When the pass fails for
+/// good, what was taken over is let go before the error is returned.
+async fn keep(shared: &Arc<Shared>) -> Result<(), EngineError> {
+    let mut keeper = Keeper::new(shared);
+    if let Err(error) = keeper.first(shared).await {
+        shutdown::abandon(shared).await;
+        return Err(error.into());
+    }
+    shared.ports.spawner.spawn(Box::pin(keeper.keep()));
+    Ok(())
 }
 
 /// A running engine. Clones are the same engine; dropping the last one stops nothing.
@@ -113,6 +176,10 @@ pub struct Engine {
 }
 
 impl Engine {
+    pub(crate) const fn of(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
     /// Starts a run of `class`; await the returned value. See [`Start`].
     pub fn start<I: Value, O: Value>(&self, class: &Class<I, O>, input: I) -> Start<I, O> {
         Start::new(Arc::clone(&self.shared), class, &input)
@@ -130,9 +197,34 @@ impl Engine {
         Ok(RunHandle::new(Arc::clone(&self.shared), id, true))
     }
 
-    /// Asks a run to stop; durable once this returns. See [`RunHandle::cancel`].
+    /// Asks a run to stop; durable once this returns. Cancel safe: a dropped future may have asked.
+    /// See [`RunHandle::cancel`].
     pub async fn cancel(&self, run: RunId, by: &str, why: &str) -> Result<(), EngineError> {
-        answer::cancel(&self.shared, run, by, why).await
+        control::cancel(&self.shared, run, Asks::of(by, why)).await
+    }
+
+    /// Ends a run whatever its state: running, waiting, without its code, quarantined. Writes that
+    /// are out or in doubt are still asked about, and told as addenda.
+    ///
+    /// Durable once this returns. Cancel safe: a dropped future may have asked. `RUN_ENDED` when
+    /// the lap has its outcome and the run is not quarantined.
+    pub async fn terminate(&self, run: RunId, by: &str, why: &str) -> Result<(), EngineError> {
+        control::terminate(&self.shared, run, Asks::of(by, why)).await
+    }
+
+    /// Opens the next lap of a run that ended handed_off, degraded or failed: fresh times and
+    /// budget on the same requests, keys and effects. A quarantined run is driven again, in the lap
+    /// it was in when that is open. The lap it goes on in.
+    ///
+    /// Durable once this returns. Cancel safe: a dropped future may have asked.
+    /// `CONTINUE_REFUSED` for any other run.
+    pub async fn continue_run(
+        &self,
+        run: RunId,
+        by: &str,
+        why: &str,
+    ) -> Result<LapNo, EngineError> {
+        control::go_on(&self.shared, run, Asks::of(by, why)).await
     }
 
     /// A run as it stands, with its timeline. Cancel safe.
@@ -146,7 +238,40 @@ impl Engine {
         filter: RunFilter,
         cursor: Option<RunId>,
     ) -> Result<Page<Summary>, EngineError> {
-        Ok(self.shared.ledger.runs(filter, cursor).await?)
+        listing::runs(&self.shared, filter, cursor).await
+    }
+
+    /// Effects of the store's runs, newest run first, before `cursor`. Cancel safe.
+    pub async fn effects(
+        &self,
+        filter: EffectFilter,
+        cursor: Option<RunId>,
+    ) -> Result<EffectPage, EngineError> {
+        listing::effects(&self.shared, filter, cursor).await
+    }
+
+    /// Alerts after `after`, in order: hand-offs, doubts, late ends, quarantines, addenda. Durable
+    /// and at least once: keep the number of the last one that was handled; `AlertSeq(0)` begins.
+    ///
+    /// Cancel safe.
+    pub async fn alerts(&self, after: AlertSeq) -> Result<Page<StoredAlert>, EngineError> {
+        alerts::read(&self.shared, after).await
+    }
+
+    /// The same, waiting until there is at least one. Cancel safe.
+    pub async fn alerted(&self, after: AlertSeq) -> Result<Page<StoredAlert>, EngineError> {
+        alerts::wait(&self.shared, after).await
+    }
+
+    /// The engine as its operator sees it.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        listing::status(&self.shared)
+    }
+
+    /// The task classes of the store, by name and version. Cancel safe.
+    pub async fn classes(&self) -> Result<Vec<StoredClass>, EngineError> {
+        Ok(self.shared.ledger.classes().await?)
     }
 
     /// Runs that have to be driven and are not, with their reasons.

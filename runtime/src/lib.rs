@@ -5,34 +5,47 @@
 //! number or spawns but through the ports; `system` alone knows the real ones.
 
 pub mod answer;
+pub mod companion;
 pub mod engine;
 pub mod error;
+pub mod listing;
+pub mod observe;
 pub mod ports;
 pub mod registry;
 pub mod start;
 pub mod system;
 pub mod view;
 
+mod alerts;
 mod appending;
+mod bell;
+mod control;
 mod due;
+mod evidence;
 mod inbox;
+mod keeper;
 mod live;
 mod load;
 mod mailbox;
+mod marked;
+mod not_driven;
 mod outgoing;
+mod parking;
 mod poison;
-mod recovery;
 mod shared;
 mod shutdown;
+mod take_up;
 mod time;
 mod turn;
 mod user_code;
 
-pub use answer::{Addendum, Answer, Later, Outcome, RunHandle};
+pub use answer::{Addendum, Answer, Doubtful, Later, Outcome, RunHandle};
+pub use companion::{Companion, Stay, WeakEngine};
 pub use engine::{Engine, EngineBuilder};
 pub use error::EngineError;
+pub use listing::{EffectFilter, EffectPage, EffectRow, Status};
+pub use not_driven::{NotDriven, NotDrivenReason};
 pub use ports::Ports;
-pub use recovery::{NotDriven, NotDrivenReason};
 pub use registry::Registry;
 pub use shutdown::ShutdownReport;
 pub use start::Start;

@@ -4,19 +4,22 @@
 //! run and a running run differ only in the first input. Nothing leaves for a run that this
 //! incarnation does not own yet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use mainstay_ledger::{HeldKey, InboxMessage, LedgerError};
 use mainstay_machine::{Action, Command, Run};
-use mainstay_types::{AttemptNo, CallId, Code, Millis, RunId, Timestamp, limits};
+use mainstay_types::{AttemptNo, CallId, Code, MessageId, Millis, RunId, Timestamp, limits};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
+use crate::evidence;
 use crate::inbox;
 use crate::mailbox::{Mailbox, Message, Question};
+use crate::not_driven::{NotDriven, NotDrivenReason};
+use crate::observe::spans::RunSpans;
 use crate::poison::{Poison, caught};
-use crate::recovery::{NotDriven, NotDrivenReason};
 use crate::registry::Registered;
 use crate::shared::Shared;
 use crate::turn::{Input, Memo};
@@ -24,12 +27,14 @@ use crate::turn::{Input, Memo};
 /// A run that is being driven.
 pub(crate) struct Live {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) registered: Arc<Registered>,
+    /// The class's code; a run without it is only there for what is asked of it.
+    pub(crate) registered: Option<Arc<Registered>>,
     pub(crate) id: RunId,
     pub(crate) run: Run,
     pub(crate) mailbox: Mailbox,
     pub(crate) cancel: CancellationToken,
     pub(crate) memo: Memo,
+    pub(crate) spans: RunSpans,
     /// Inputs of a turn that could not be appended for lack of room.
     pub(crate) backlog: Vec<Input>,
     /// The last turn found no room.
@@ -38,26 +43,45 @@ pub(crate) struct Live {
     pub(crate) urged: bool,
     /// A turn was urged and changed nothing.
     pub(crate) stalled: bool,
-    receiver: mpsc::Receiver<Message>,
-    running: BTreeMap<Doing, CancellationToken>,
-    waiting: Vec<(Question, oneshot::Sender<Arc<Run>>)>,
-    wake_at: Option<Timestamp>,
+    /// The ledger has the run as parked, though it is in memory again.
+    pub(crate) parked: bool,
+    pub(crate) receiver: mpsc::Receiver<Message>,
+    pub(crate) running: BTreeMap<Doing, CancellationToken>,
+    pub(crate) waiting: Vec<(Question, oneshot::Sender<Arc<Run>>)>,
+    pub(crate) wake_at: Option<Timestamp>,
+    /// Inbox messages that were taken lately: one that is delivered again is left alone.
+    taken: VecDeque<MessageId>,
     draining: bool,
     abandoned: bool,
+    /// Another owner moved the run: what is out for it goes on and reports through the inbox.
+    lease_lost: bool,
+    /// The run is not to be looked at again by itself: it is parked, or the store takes nothing more.
+    pub(crate) has_left: bool,
 }
 
 /// A run to be driven, and the code for it.
 pub(crate) struct Subject {
-    pub(crate) registered: Arc<Registered>,
+    pub(crate) registered: Option<Arc<Registered>>,
     pub(crate) id: RunId,
     pub(crate) run: Run,
+    /// The ledger has the run as parked.
+    pub(crate) parked: bool,
 }
 
 /// Something that is out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Doing {
+pub(crate) enum Doing {
     Attempt(CallId, AttemptNo),
     LookUp(CallId, u32),
+}
+
+impl Doing {
+    /// The call it is out for.
+    const fn call(self) -> CallId {
+        match self {
+            Self::Attempt(call, _) | Self::LookUp(call, _) => call,
+        }
+    }
 }
 
 /// Why a run is no longer driven here.
@@ -82,8 +106,10 @@ impl Live {
         subject: Subject,
         (mailbox, receiver): (Mailbox, mpsc::Receiver<Message>),
     ) -> Self {
+        let spans = RunSpans::begin(subject.id, subject.run.class(), &subject.run);
         Self {
             shared,
+            spans,
             registered: subject.registered,
             id: subject.id,
             run: subject.run,
@@ -94,18 +120,23 @@ impl Live {
             no_room: false,
             urged: false,
             stalled: false,
+            parked: subject.parked,
             receiver,
             running: BTreeMap::new(),
             waiting: Vec::new(),
             wake_at: None,
+            taken: VecDeque::new(),
             draining: false,
             abandoned: false,
+            lease_lost: false,
+            has_left: false,
         }
     }
 
     /// The first turn of a new run; nothing is stored when it fails.
     pub(crate) async fn begin(&mut self, first: Command) -> Result<(), Stop> {
-        self.turn(vec![first.into()]).await?;
+        let span = self.spans.run();
+        self.turn(vec![first.into()]).instrument(span).await?;
         if self.no_room {
             Err(Stop::Full)
         } else {
@@ -115,7 +146,8 @@ impl Live {
 
     /// Drives the run until it owes nothing, is stopped, or belongs to somebody else.
     pub(crate) async fn drive(mut self, first: Vec<Input>) {
-        if let Err(stop) = self.go_on(first).await {
+        let span = self.spans.run();
+        if let Err(stop) = self.go_on(first).instrument(span).await {
             self.stopped(&stop);
         }
     }
@@ -130,7 +162,7 @@ impl Live {
                 return Err(self.quarantine(poison).await);
             }
             self.tell();
-            if self.is_over() {
+            if self.is_over() || self.is_parked().await? {
                 return Ok(());
             }
             inputs = self.wait().await;
@@ -154,7 +186,9 @@ impl Live {
         self.wake_at.is_some_and(|at| at <= self.shared.now())
     }
 
-    fn stopped(&self, stop: &Stop) {
+    fn stopped(&mut self, stop: &Stop) {
+        self.lease_lost = matches!(stop, Stop::LeaseLost);
+        self.has_left = matches!(stop, Stop::Ledger(LedgerError::Poisoned { .. }));
         let (reason, detail) = match stop {
             Stop::LeaseLost => (
                 NotDrivenReason::LeaseLost,
@@ -162,12 +196,12 @@ impl Live {
             ),
             Stop::Ledger(error) => (NotDrivenReason::StoreFailed, error.to_string()),
             Stop::Quarantined(poison) => {
-                tracing::error!(run = %self.id, %poison, "the run is quarantined");
+                tracing::error!(run = %self.id, code = %poison.code, "the run is quarantined");
                 return;
             }
             Stop::StartKeyHeld(_) | Stop::Full => return,
         };
-        tracing::error!(run = %self.id, %detail, code = %reason.code(), "the run is let go");
+        tracing::error!(run = %self.id, code = %reason.code(), "the run is let go");
         self.shared.note_not_driven(NotDriven {
             run: self.id,
             reason,
@@ -203,7 +237,19 @@ impl Live {
     fn take(&mut self, message: Message, inputs: &mut Vec<Input>) {
         match message {
             Message::Report(command) => inputs.push(command.into()),
-            Message::Inbox(id, command) => inputs.push(inbox::input(InboxMessage { id, command })),
+            Message::Inbox(messages) => {
+                let new = messages.into_iter().filter(|new| !self.is_taken(new.id));
+                let new: Vec<InboxMessage> = new.collect();
+                for message in new {
+                    if inputs.iter().all(|input| input.message != Some(message.id)) {
+                        inputs.push(inbox::input(message, self.shared.evidence()));
+                    }
+                }
+            }
+            Message::Tell(Question::Taken(id), tell) if self.is_taken(id) => {
+                // Whoever asked may be gone.
+                drop(tell.send(Arc::new(self.run.clone())));
+            }
             Message::Tell(question, tell) => {
                 // Whoever gave up waiting must not add up over a long run.
                 self.waiting.retain(|(_, waits)| !waits.is_closed());
@@ -214,13 +260,28 @@ impl Live {
         }
     }
 
-    /// What these inputs say to be over is not out any more.
+    /// Takes a message outside of a wait; the loop looks at it at once.
+    pub(crate) fn arrived(&mut self, message: Message) {
+        let mut inputs = std::mem::take(&mut self.backlog);
+        self.take(message, &mut inputs);
+        self.backlog = inputs;
+        self.wake_at = Some(self.shared.now());
+    }
+
+    fn is_taken(&self, message: MessageId) -> bool {
+        self.taken.contains(&message)
+    }
+
+    /// What these inputs say to be over is not out any more; the messages among them are taken.
     pub(crate) fn settled(&mut self, inputs: &[Input]) {
         for input in inputs {
             if let Some(done) = doing(&input.command) {
                 self.running.remove(&done);
             }
+            self.taken.extend(input.message);
         }
+        let forget = self.taken.len().saturating_sub(limits::INBOX_COMMANDS_MAX);
+        self.taken.drain(..forget);
     }
 
     /// Starts what the state says has to be done and is not, drops what vanished.
@@ -305,6 +366,7 @@ impl Live {
             Doing::LookUp(call, number) => self.asking((call, number), now, &cancel),
         };
         if let Some(future) = future {
+            let future = self.spans.within(&self.run, doing.call(), future);
             self.running.insert(doing, cancel);
             self.shared.ports.spawner.spawn(future);
         }
@@ -312,17 +374,21 @@ impl Live {
 
     /// Tells those who wait for what is there now.
     pub(crate) fn tell(&mut self) {
-        let run = &self.run;
+        let (run, taken) = (&self.run, &self.taken);
+        let is_answered = |question: &Question| match question {
+            Question::Taken(message) => taken.contains(message),
+            Question::Answer | Question::Outcome => question.is_answered(run),
+        };
         if !self
             .waiting
             .iter()
-            .any(|(question, _)| question.is_answered(run))
+            .any(|(question, _)| is_answered(question))
         {
             return;
         }
         let state = Arc::new(run.clone());
         for (question, tell) in std::mem::take(&mut self.waiting) {
-            if question.is_answered(&state) {
+            if is_answered(&question) {
                 // Whoever asked may be gone.
                 drop(tell.send(Arc::clone(&state)));
             } else {
@@ -333,13 +399,30 @@ impl Live {
 }
 
 /// However the run ends to be driven here (over, let go, panicked, dropped with its process's
-/// runtime): its mailbox goes first, so that nobody waits at it.
+/// runtime): its mailbox goes first, so that nobody waits at it, and what nobody took is kept.
 impl Drop for Live {
     fn drop(&mut self) {
-        self.cancel.cancel();
+        if !self.lease_lost {
+            self.cancel.cancel();
+        }
+        self.receiver.close();
+        let mut is_asked = false;
+        while let Ok(message) = self.receiver.try_recv() {
+            match message {
+                Message::Report(command) => evidence::keep(&self.shared, self.id, &command),
+                Message::Inbox(_) => is_asked = true,
+                Message::Tell(..) | Message::Drain | Message::Abandon => {}
+            }
+        }
         let head = self.run.head();
         let open = head.is_some_and(|head| !head.closed && head.quarantined.is_none());
         self.shared.retire(self.id, open);
+        // An open run that nobody drives any more, for whatever reason, is looked at again.
+        if is_asked {
+            self.shared.keeper.look(self.id);
+        } else if open && !self.has_left {
+            self.shared.keeper.look_later(self.id);
+        }
     }
 }
 
@@ -356,8 +439,11 @@ fn doing(command: &Command) -> Option<Doing> {
         | Command::Unpreparable { .. }
         | Command::Authorize { .. }
         | Command::KeyHeld { .. }
+        | Command::KeySettled { .. }
         | Command::Assembled { .. }
         | Command::Cancel { .. }
+        | Command::Continue { .. }
+        | Command::Terminate { .. }
         | Command::Advance
         | Command::Quarantine { .. } => None,
     }

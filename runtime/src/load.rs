@@ -10,11 +10,13 @@ use mainstay_ledger::{InboxMessage, Ledger, LedgerError, Loaded, Recorded};
 use mainstay_machine::{ClassRef, Core, Event, Run};
 use mainstay_types::{Code, RunId, Seq, Timestamp};
 
+use crate::marked::marked_polls;
 use crate::poison::{Poison, caught};
 use crate::shared::Shared;
 
 /// A run as it was durable.
 pub(crate) struct LoadedRun {
+    pub(crate) id: RunId,
     pub(crate) run: Run,
     pub(crate) class: ClassRef,
     pub(crate) last_at: Timestamp,
@@ -26,7 +28,10 @@ pub(crate) struct LoadedRun {
 /// asks about a run must never be taken down by it.
 pub(crate) async fn load(shared: &Shared, id: RunId) -> Result<Option<LoadedRun>, LedgerError> {
     match shared.ledger.load(id).await? {
-        Some(stored) => fold_stored(&*shared.ledger, &*shared.core, (id, stored)).await,
+        Some(stored) => {
+            let fold = fold_stored(&*shared.ledger, &*shared.core, (id, stored));
+            marked_polls(shared, id, fold).await
+        }
         None => Ok(None),
     }
 }
@@ -66,6 +71,7 @@ pub(crate) async fn fold_stored(
         .map_err(|(seq, poison)| corrupt(seq, poison.to_string()))?;
     let Loaded { events, inbox } = stored;
     Ok(Some(LoadedRun {
+        id,
         run,
         class,
         last_at,

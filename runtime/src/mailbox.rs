@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use mainstay_ledger::InboxCommand;
+use mainstay_ledger::InboxMessage;
 use mainstay_machine::{Command, Run};
 use mainstay_types::{MessageId, limits};
 use tokio::sync::{mpsc, oneshot};
@@ -14,8 +14,8 @@ use tokio::sync::{mpsc, oneshot};
 pub(crate) enum Message {
     /// A command of the engine itself: the end of an attempt or of a look-up.
     Report(Command),
-    /// A command that is durable in the inbox.
-    Inbox(MessageId, InboxCommand),
+    /// Commands that are durable in the inbox; those that were taken before change nothing.
+    Inbox(Vec<InboxMessage>),
     /// Tell when the run has what is asked for.
     Tell(Question, oneshot::Sender<Arc<Run>>),
     /// Stop starting new things; end when nothing is out.
@@ -31,20 +31,30 @@ pub(crate) enum Question {
     Answer,
     /// The outcome of the newest lap.
     Outcome,
+    /// Whatever the run is once it has taken this message.
+    Taken(MessageId),
 }
 
 impl Question {
-    /// Whether the run can answer it.
+    /// Whether the run can answer it. Whether a message was taken is not part of its state: that
+    /// is answered by who took it.
     pub(crate) fn is_answered(self, run: &Run) -> bool {
         let Some(head) = run.head() else { return false };
-        if head.quarantined.is_some() {
-            return true;
-        }
+        let stopped = head.quarantined.is_some();
         match self {
-            Self::Answer => head.lap.outcome.is_some() || head.lap.later.is_some(),
-            Self::Outcome => head.lap.outcome.is_some(),
+            Self::Answer => stopped || head.lap.outcome.is_some() || head.lap.later.is_some(),
+            Self::Outcome => stopped || head.lap.outcome.is_some(),
+            Self::Taken(_) => false,
         }
     }
+}
+
+/// What became of a message that was not waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offered {
+    Taken,
+    Full,
+    Gone,
 }
 
 /// Where to reach a live run.
@@ -61,6 +71,15 @@ impl Mailbox {
     /// Delivers a message, waiting for room. `false` when the run is no longer live.
     pub(crate) async fn deliver(&self, message: Message) -> bool {
         self.0.send(message).await.is_ok()
+    }
+
+    /// Delivers a message if there is room at once; else says why not.
+    pub(crate) fn offer(&self, message: Message) -> Offered {
+        match self.0.try_send(message) {
+            Ok(()) => Offered::Taken,
+            Err(mpsc::error::TrySendError::Full(_)) => Offered::Full,
+            Err(mpsc::error::TrySendError::Closed(_)) => Offered::Gone,
+        }
     }
 
     /// Asks and waits; `None` when the run is no longer live.

@@ -11,13 +11,15 @@ use mainstay_dispatch::{
 };
 use mainstay_machine::{Command, Finding, LookedUp, Settle, SettleEnd};
 use mainstay_types::{
-    AttemptNo, BoxFuture, CallId, Code, Failure, FailureKind, Millis, Payload, Reason, Sent,
+    AttemptNo, BoxFuture, CallId, Code, Failure, FailureKind, Millis, Payload, Reason, RunId, Sent,
     Timestamp, limits,
 };
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 
+use crate::evidence;
 use crate::mailbox::{Mailbox, Message};
+use crate::marked::marked_polls;
 use crate::shared::Shared;
 
 /// An attempt that may leave.
@@ -60,12 +62,14 @@ pub(crate) fn attempt(
         };
         let lost = Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent)
             .message("the attempt ended without a report");
+        let run = out.facts.run;
         let mut report = Report {
             shared: Arc::clone(&shared),
+            run,
             mailbox,
             lost: Some(settle(SettleEnd::Failed(lost))),
         };
-        let end = send(&shared, out).await;
+        let end = marked_polls(&shared, run, send(&shared, out)).await;
         drop(guard);
         report.deliver(settle(settle_end(end))).await;
     })
@@ -121,13 +125,16 @@ pub(crate) fn bounded(mut text: String) -> String {
 /// known then.
 struct Report {
     shared: Arc<Shared>,
+    run: RunId,
     mailbox: Mailbox,
     lost: Option<Command>,
 }
 
 impl Report {
     async fn deliver(&mut self, end: Command) {
-        self.mailbox.deliver(Message::Report(end)).await;
+        if !self.mailbox.deliver(Message::Report(end.clone())).await {
+            evidence::keep(&self.shared, self.run, &end);
+        }
         self.lost = None;
     }
 }
@@ -157,8 +164,10 @@ pub(crate) fn asking(shared: Arc<Shared>, mailbox: Mailbox, ask: Asking) -> BoxF
             })
         };
         let lost = looked_up(shared.now(), Finding::CannotTell);
+        let run = ask.facts.run;
         let mut report = Report {
             shared: Arc::clone(&shared),
+            run,
             mailbox,
             lost: Some(lost),
         };
@@ -168,7 +177,8 @@ pub(crate) fn asking(shared: Arc<Shared>, mailbox: Mailbox, ask: Asking) -> BoxF
         let asked_at = shared.now();
         let clock = Arc::clone(shared.time.clock());
         let cx = AttemptContext::new(ask.facts, clock, &ask.cancel);
-        let found = look_up(&ask.provider, ask.request, cx, &shared.ports.timers).await;
+        let found = look_up(&ask.provider, ask.request, cx, &shared.ports.timers);
+        let found = marked_polls(&shared, run, found).await;
         drop((place, guard));
         report.deliver(looked_up(asked_at, finding(found))).await;
     })

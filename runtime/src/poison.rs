@@ -3,10 +3,9 @@
 //! One such run must never take another, or the engine, with it. Who catches it also says whose
 //! code it was, because a person has to look in a different place.
 
-use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use mainstay_dispatch::caught_now;
 use mainstay_types::{Code, Corrupt};
 
 /// Why a run cannot be driven on.
@@ -35,14 +34,5 @@ impl From<Corrupt> for Poison {
 /// Runs `act`; a panic in it is a poison with this code. What `act` was changing by then is not to
 /// be trusted any more.
 pub(crate) fn caught<T>(code: Code, act: impl FnOnce() -> T) -> Result<T, Poison> {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| Poison {
-        code,
-        detail: text(&*panic),
-    })
-}
-
-fn text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a text".to_owned())
+    caught_now(act).map_err(|detail| Poison { code, detail })
 }

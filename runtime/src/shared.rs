@@ -6,16 +6,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use mainstay_ledger::Ledger;
+use mainstay_ledger::{Ledger, LedgerError};
 use mainstay_machine::{Core, Evidence};
 use mainstay_types::{Code, Millis, Refusal, RunId, Timestamp, WorkerId, limits};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
 
+use crate::bell::Bell;
+use crate::companion::Companions;
 use crate::error::EngineError;
 use crate::mailbox::Mailbox;
+use crate::not_driven::NotDriven;
 use crate::ports::Ports;
-use crate::recovery::NotDriven;
 use crate::registry::Registry;
 use crate::time::EngineTime;
 
@@ -31,6 +34,17 @@ pub(crate) struct Shared {
     pub(crate) last_time: Option<Timestamp>,
     /// Control attempts have a pool of their own.
     pub(crate) control: Arc<Semaphore>,
+    pub(crate) companions: Companions,
+    /// Where to tell the keeper that there is something to look at.
+    pub(crate) keeper: Bell,
+    /// Ends with the engine: its keeper stops then.
+    pub(crate) stopped: CancellationToken,
+    /// Whether it drives runs; an engine for operators only asks and shows.
+    pub(crate) drives: bool,
+    /// Runs that were being executed when the last processes aborted, and how often in a row.
+    aborts: Mutex<BTreeMap<RunId, u32>>,
+    /// Until when this worker has said that it lives.
+    lease: Mutex<Option<Timestamp>>,
     live: Mutex<BTreeMap<RunId, Mailbox>>,
     not_driven: Mutex<BTreeMap<RunId, NotDriven>>,
     stopping: AtomicBool,
@@ -39,7 +53,8 @@ pub(crate) struct Shared {
     ended: Notify,
     /// Runs that were let go during a shutdown and are not over.
     left_open: AtomicUsize,
-    runs_max: usize,
+    pub(crate) runs_max: usize,
+    pub(crate) recovery_max: usize,
 }
 
 /// What an engine is made of.
@@ -50,6 +65,8 @@ pub(crate) struct Parts {
     pub(crate) registry: Registry,
     pub(crate) last_time: Option<Timestamp>,
     pub(crate) runs_max: usize,
+    pub(crate) recovery_max: usize,
+    pub(crate) drives: bool,
 }
 
 impl Shared {
@@ -64,6 +81,12 @@ impl Shared {
             worker,
             last_time: parts.last_time,
             control: Arc::new(Semaphore::new(limits::CONTROL_IN_FLIGHT_MAX)),
+            companions: Companions::default(),
+            keeper: Bell::default(),
+            stopped: CancellationToken::new(),
+            drives: parts.drives,
+            aborts: Mutex::default(),
+            lease: Mutex::default(),
             live: Mutex::new(BTreeMap::new()),
             not_driven: Mutex::new(BTreeMap::new()),
             stopping: AtomicBool::new(false),
@@ -71,6 +94,7 @@ impl Shared {
             ended: Notify::new(),
             left_open: AtomicUsize::new(0),
             runs_max: parts.runs_max,
+            recovery_max: parts.recovery_max,
             ports: parts.ports,
         })
     }
@@ -97,7 +121,73 @@ impl Shared {
         self.live.lock().len()
     }
 
-    /// Takes a place for a run; recovered runs always get one.
+    /// How long nobody could have driven a run whose last event was written at `last_at`: until
+    /// this engine was there, from when a process was last alive.
+    pub(crate) fn downtime(&self, last_at: Timestamp) -> Millis {
+        let alive = self.last_time.map_or(last_at, |last| last.max(last_at));
+        self.time.opened_at().since(alive)
+    }
+
+    /// Says in the ledger that this worker lives, when that is not said for long enough.
+    ///
+    /// Before the first append of a run, so that no other worker takes it for abandoned.
+    pub(crate) async fn hold_lease(&self) -> Result<(), LedgerError> {
+        let now = self.now();
+        let third = Millis::new(limits::LEASE_MS / 3);
+        let is_held = self
+            .lease
+            .lock()
+            .is_some_and(|until| now + third + third < until);
+        if is_held {
+            return Ok(());
+        }
+        let until = now + Millis::new(limits::LEASE_MS);
+        self.ledger.lease(self.worker, Some(until)).await?;
+        *self.lease.lock() = Some(until);
+        Ok(())
+    }
+
+    /// When the lease has to be renewed while something is driven.
+    pub(crate) fn lease_due(&self) -> Option<Timestamp> {
+        let third = Millis::new(limits::LEASE_MS / 3);
+        let until = (*self.lease.lock())?;
+        Some(until.minus(third + third))
+    }
+
+    /// Remembers which runs were being executed when processes aborted.
+    pub(crate) fn note_aborts(&self, aborts: Vec<(RunId, u32)>) {
+        self.aborts.lock().extend(aborts);
+    }
+
+    /// At how many aborts in a row the run was being executed; forgets it.
+    pub(crate) fn take_aborts(&self, run: RunId) -> u32 {
+        self.aborts.lock().remove(&run).unwrap_or(0)
+    }
+
+    /// Whether there is room for a run that was driven before.
+    pub(crate) fn has_room(&self) -> bool {
+        self.live_count() < self.recovery_max
+    }
+
+    /// Takes a place for a run that exists; `false` when it has one.
+    pub(crate) fn claim(&self, run: RunId, mailbox: Mailbox) -> Result<bool, Refusal> {
+        let mut live = self.live.lock();
+        if self.is_stopping() {
+            return Err(Refusal::new(Code::EngineStopping));
+        }
+        if live.contains_key(&run) {
+            return Ok(false);
+        }
+        live.insert(run, mailbox);
+        Ok(true)
+    }
+
+    /// A run that stays has a new mailbox.
+    pub(crate) fn move_mailbox(&self, run: RunId, mailbox: Mailbox) {
+        self.live.lock().insert(run, mailbox);
+    }
+
+    /// Takes a place for a new run.
     pub(crate) fn admit(&self, run: RunId, mailbox: Mailbox) -> Result<(), EngineError> {
         // Under the lock: whoever stops the engine then finds this run's mailbox, or refuses it.
         let mut live = self.live.lock();
@@ -118,10 +208,6 @@ impl Shared {
         Ok(())
     }
 
-    pub(crate) fn admit_recovered(&self, run: RunId, mailbox: Mailbox) {
-        self.live.lock().insert(run, mailbox);
-    }
-
     /// The run is no longer live; `open` when it goes on at the next start.
     pub(crate) fn retire(&self, run: RunId, open: bool) {
         if open && self.is_stopping() {
@@ -129,6 +215,7 @@ impl Shared {
         }
         self.live.lock().remove(&run);
         self.ended.notify_waiters();
+        self.keeper.nudge();
     }
 
     pub(crate) fn left_open(&self) -> usize {
@@ -143,6 +230,7 @@ impl Shared {
     pub(crate) fn stop(&self) {
         let _live = self.live.lock();
         self.stopping.store(true, Ordering::SeqCst);
+        self.stopped.cancel();
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -157,6 +245,11 @@ impl Shared {
         self.not_driven.lock().values().cloned().collect()
     }
 
+    /// The run is driven again, or nothing has to be.
+    pub(crate) fn forget_not_driven(&self, run: RunId) {
+        self.not_driven.lock().remove(&run);
+    }
+
     pub(crate) fn not_driven_run(&self, run: RunId) -> Option<NotDriven> {
         self.not_driven.lock().get(&run).cloned()
     }
@@ -169,6 +262,12 @@ impl Shared {
     pub(crate) fn count_out(self: &Arc<Self>) -> OutGuard {
         self.out.fetch_add(1, Ordering::SeqCst);
         OutGuard(Arc::clone(self))
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.stopped.cancel();
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mainstay_types::Millis;
 
+use crate::companion;
 use crate::mailbox::Message;
 use crate::shared::Shared;
 
@@ -30,6 +31,9 @@ pub(crate) async fn drain(shared: &Arc<Shared>, bound: Millis) -> ShutdownReport
     }
     let out_at_bound = shared.out();
     abandon(shared).await;
+    // Whoever comes next need not wait for the lease to end.
+    drop(shared.ledger.lease(shared.worker, None).await);
+    companion::dismiss(shared).await;
     ShutdownReport {
         open_runs: shared.left_open(),
         out_at_bound,

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use mainstay_class::{Class, Value};
+use mainstay_dispatch::TraceContext;
 use mainstay_ledger::HeldKey;
 use mainstay_machine::{ClassRef, Command, Run, RunStarted, start};
 use mainstay_types::{
@@ -18,9 +19,11 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 
 use crate::answer::RunHandle;
+use crate::control::{self, Asks};
 use crate::error::EngineError;
 use crate::live::{Live, Stop, Subject};
 use crate::mailbox::Mailbox;
+use crate::observe;
 use crate::poison::Poison;
 use crate::registry::Registered;
 use crate::shared::Shared;
@@ -35,6 +38,7 @@ pub struct Start<I, O> {
     tenant: Result<Tenant, EngineError>,
     key: Option<Result<StartKey, EngineError>>,
     traceparent: Option<String>,
+    continues: bool,
     types: PhantomData<fn(I) -> O>,
 }
 
@@ -52,6 +56,7 @@ impl<I: Value, O: Value> Start<I, O> {
             tenant: tenant("default"),
             key: None,
             traceparent: None,
+            continues: false,
             types: PhantomData,
         }
     }
@@ -68,21 +73,29 @@ impl<I: Value, O: Value> Start<I, O> {
         self
     }
 
-    /// The caller's W3C `traceparent`, passed on with every attempt. One that is none is ignored,
-    /// as its standard asks for.
+    /// Goes on in a next lap when the key stands for a run that ended handed_off, degraded or
+    /// failed: fresh times and budget on the same keys and effects. Any other run of the key is
+    /// found as it is. Without a key it changes nothing.
+    pub fn or_continue(mut self) -> Self {
+        self.continues = true;
+        self
+    }
+
+    /// The caller's W3C `traceparent`: the run's spans take their places in that trace, and every
+    /// attempt passes it on with a span of its own and the caller's sampling flag. One that is none
+    /// is ignored, as its standard asks for; a span event says so.
     pub fn traceparent(mut self, traceparent: &str) -> Self {
-        let is_one = traceparent.len() <= limits::KEY_BYTES_MAX
-            && traceparent.split('-').count() >= 4
-            && traceparent
-                .bytes()
-                .all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
-        self.traceparent = is_one.then(|| traceparent.to_owned());
+        let context = TraceContext::parse(traceparent);
+        if context.is_none() {
+            tracing::debug!("the caller's traceparent is none and is ignored");
+        }
+        self.traceparent = context.map(|context| context.to_string());
         self
     }
 }
 
-/// Durable once it returns `Ok`. Dropping the future may leave the run started; with a key, the
-/// next start finds it.
+/// Durable once it returns `Ok`. Not cancel safe without a key: a dropped future may leave the run
+/// started. With one it is: the next start finds that run.
 ///
 /// Refused with nothing stored: INVALID_INPUT, PAYLOAD_TOO_LARGE, START_KEY_MISMATCH,
 /// CLASS_UNKNOWN, CLASS_CHANGED, ENGINE_STOPPING; ENGINE_FULL and STORE_FULL say when to come
@@ -95,7 +108,7 @@ impl<I: Value, O: Value> IntoFuture for Start<I, O> {
     fn into_future(self) -> Self::IntoFuture {
         let (shared, class) = (self.shared, self.class);
         let (input, tenant, key) = (self.input, self.tenant, self.key);
-        let traceparent = self.traceparent;
+        let (traceparent, continues) = (self.traceparent, self.continues);
         Box::pin(async move {
             let (input, tenant) = (input?, tenant?);
             let request = Request {
@@ -105,7 +118,13 @@ impl<I: Value, O: Value> IntoFuture for Start<I, O> {
                 key: key.transpose()?,
                 traceparent,
             };
-            let (id, reused) = begin(&shared, request).await?;
+            let class = request.class.name.clone();
+            let begun = begin(&shared, request).await;
+            let (id, reused) =
+                begun.inspect_err(|error| observe::metrics::refused(&class, error))?;
+            if reused && continues {
+                go_on(&shared, id).await?;
+            }
             Ok(RunHandle::new(shared, id, reused))
         })
     }
@@ -168,6 +187,18 @@ async fn begin(shared: &Arc<Shared>, request: Request) -> Result<(RunId, bool), 
     }
 }
 
+/// Opens the next lap of a run that can be gone on from; any other is left as it is.
+async fn go_on(shared: &Arc<Shared>, id: RunId) -> Result<(), EngineError> {
+    let asks = Asks::of("the caller of start", "or_continue");
+    match control::go_on(shared, id, asks).await {
+        Ok(_) => Ok(()),
+        Err(EngineError::Refused { refusal, .. }) if refusal.code == Code::ContinueRefused => {
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// The class's code, if runs of it may begin here.
 fn startable(shared: &Shared, class: &ClassRef) -> Result<Arc<Registered>, Refusal> {
     let refused = |code| Refusal::new(code).about(format!("{} v{}", class.name, class.version));
@@ -223,15 +254,18 @@ async fn drive_new(
     started: Box<RunStarted>,
 ) -> Result<(), NotStarted> {
     let id = started.run;
+    let held = shared.hold_lease().await;
+    held.map_err(|error| NotStarted::Error(error.into()))?;
     let (mailbox, receiver) = Mailbox::new();
     shared
         .admit(id, mailbox.clone())
         .map_err(NotStarted::Error)?;
     let run = Run::unborn(Arc::clone(&registered.class.data));
     let subject = Subject {
-        registered,
+        registered: Some(registered),
         id,
         run,
+        parked: false,
     };
     let mut live = Live::new(Arc::clone(shared), subject, (mailbox, receiver));
     let (tell, told) = oneshot::channel::<Result<(), Stop>>();

@@ -33,6 +33,11 @@ impl EngineTime {
         self.opened_at + self.clock.monotonic().less(self.opened_monotonic)
     }
 
+    /// When this time began.
+    pub(crate) const fn opened_at(&self) -> Timestamp {
+        self.opened_at
+    }
+
     /// The port behind it.
     pub(crate) const fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock

@@ -6,13 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mainstay_ledger::{Op, Part, Stamped};
-use mainstay_machine::{Action, Command, EffectEntry, Event, Run, Summary, effect, view};
+use mainstay_ledger::{Drive, Op, Part, Stamped};
+use mainstay_machine::{
+    Action, Alert, Command, EffectEntry, Event, Run, Summary, alert, effect, view,
+};
 use mainstay_types::{
-    CallId, ClassName, Code, Corrupt, Digest, Epoch, Failure, FailureKind, MessageId, Payload,
-    Refusal, RunId, Sent, Seq, Timestamp, limits,
+    CallId, ClassName, Code, Corrupt, Digest, EffectKey, Epoch, Failure, FailureKind, MessageId,
+    Payload, Refusal, RunId, Sent, Seq, Timestamp, limits,
 };
 
+use crate::observe::notes::Notes;
 use crate::outgoing::bounded;
 use crate::poison::{Poison, caught};
 use crate::registry::Registered;
@@ -41,23 +44,34 @@ impl From<Command> for Input {
 pub(crate) struct Memo {
     /// What the class's code made: it runs once per call.
     pub(crate) made: BTreeMap<CallId, Command>,
-    /// Keys the ledger said to be held by other runs.
-    pub(crate) held: Vec<EffectEntry>,
+    /// Keys the ledger said to be held by other runs, as they stand and how often they changed.
+    pub(crate) held: Vec<(EffectEntry, u64)>,
+}
+
+impl Memo {
+    /// The ledger says that another run holds a key; what it said of that key before is over.
+    pub(crate) fn hold(&mut self, entry: EffectEntry, version: u64) {
+        self.held.retain(|(held, _)| held.key != entry.key);
+        self.held.push((entry, version));
+    }
 }
 
 /// The scratch of a turn.
 pub(crate) struct Turn<'a> {
     shared: &'a Shared,
-    registered: &'a Registered,
+    registered: Option<&'a Registered>,
     id: RunId,
     run: &'a mut Run,
     now: Timestamp,
     draining: bool,
     made: &'a mut BTreeMap<CallId, Command>,
-    held: &'a [EffectEntry],
+    held: &'a [(EffectEntry, u64)],
     events: Vec<Stamped>,
+    notes: Notes,
     touched: BTreeSet<CallId>,
     acks: Vec<MessageId>,
+    alerts: Vec<Alert>,
+    drive: Option<Drive>,
     summary_before: Option<Summary>,
     expected_seq: Seq,
 }
@@ -65,15 +79,31 @@ pub(crate) struct Turn<'a> {
 /// Where a turn takes place.
 pub(crate) struct Env<'a> {
     pub(crate) shared: &'a Shared,
-    pub(crate) registered: &'a Registered,
+    /// The class's code; without it no code runs and nothing new starts.
+    pub(crate) registered: Option<&'a Registered>,
     pub(crate) id: RunId,
     pub(crate) draining: bool,
+    /// The ledger has the run as parked, though it is in memory again.
+    pub(crate) parked: bool,
 }
 
 /// What a turn wants to append.
 pub(crate) struct Scratch {
     pub(crate) part: Part,
     pub(crate) is_empty: bool,
+    /// What to tell once the part is durable.
+    pub(crate) notes: Notes,
+}
+
+impl Scratch {
+    /// A part that no turn decided on, with nothing to tell.
+    pub(crate) fn bare(part: Part) -> Self {
+        Self {
+            part,
+            is_empty: false,
+            notes: Notes::default(),
+        }
+    }
 }
 
 impl<'a> Turn<'a> {
@@ -90,8 +120,13 @@ impl<'a> Turn<'a> {
             made: &mut memo.made,
             held: &memo.held,
             events: Vec::new(),
+            notes: Notes::default(),
             touched: BTreeSet::new(),
             acks: Vec::new(),
+            alerts: Vec::new(),
+            drive: env.parked.then_some(Drive::Driven {
+                worker: env.shared.worker,
+            }),
             summary_before,
             expected_seq,
         }
@@ -101,7 +136,7 @@ impl<'a> Turn<'a> {
     pub(crate) fn run(mut self, inputs: &[Input]) -> Result<Scratch, Poison> {
         for input in inputs {
             if let Err(refusal) = self.take(input.command.clone())? {
-                tracing::debug!(%refusal, "a command was refused");
+                tracing::debug!(code = %refusal.code, "a command was refused");
             }
             self.acks.extend(input.message);
         }
@@ -112,7 +147,7 @@ impl<'a> Turn<'a> {
     /// Takes one command and nothing that follows from it.
     pub(crate) fn only(mut self, command: Command) -> Result<Scratch, Poison> {
         if let Err(refusal) = self.take(command)? {
-            tracing::debug!(%refusal, "a command was refused");
+            tracing::debug!(code = %refusal.code, "a command was refused");
         }
         Ok(self.finish())
     }
@@ -125,8 +160,11 @@ impl<'a> Turn<'a> {
         };
         let changed = !events.is_empty();
         for event in events {
+            self.notes.take(self.run, &event);
             self.shared.core.apply(self.run, &event)?;
             self.touched.extend(effect_call(&event));
+            self.alerts.extend(alert::of(self.run, &event, self.now));
+            self.drive = self.drive_of(&event).or(self.drive);
             self.events.push(Stamped {
                 at: self.now,
                 event,
@@ -175,7 +213,10 @@ impl<'a> Turn<'a> {
     /// Runs the call's code, once. What it made and the run cannot take is an error of the class.
     fn prepare(&mut self, call: CallId) -> Result<bool, Poison> {
         if !self.made.contains_key(&call) {
-            let code = || user_code::prepare(self.registered, self.run, call);
+            let Some(registered) = self.registered else {
+                return Ok(false);
+            };
+            let code = || user_code::prepare(registered, self.run, call);
             let Some(made) = caught(Code::ClassPanicked, code)? else {
                 return Ok(false);
             };
@@ -203,12 +244,14 @@ impl<'a> Turn<'a> {
         match command {
             Command::Unpreparable { call, failure } => {
                 let call = self.run.path(*call);
-                tracing::warn!(run = %self.id, %call, %failure, "the class's code made no value");
+                let (run, kind) = (self.id, failure.kind);
+                tracing::warn!(%run, %call, %kind, "the class's code made no value");
             }
             Command::Assembled {
                 result: Err(failure),
             } => {
-                tracing::warn!(run = %self.id, %failure, "the class's code made no result");
+                let (run, kind) = (self.id, failure.kind);
+                tracing::warn!(%run, %kind, "the class's code made no result");
             }
             Command::Start(_)
             | Command::TakeOver { .. }
@@ -219,15 +262,21 @@ impl<'a> Turn<'a> {
             | Command::Settle(_)
             | Command::LookedUp(_)
             | Command::KeyHeld { .. }
+            | Command::KeySettled { .. }
             | Command::Assembled { result: Ok(_) }
             | Command::Cancel { .. }
+            | Command::Continue { .. }
+            | Command::Terminate { .. }
             | Command::Advance
             | Command::Quarantine { .. } => {}
         }
     }
 
     fn assemble(&mut self) -> Result<bool, Poison> {
-        let code = || user_code::assemble(self.registered, self.run);
+        let Some(registered) = self.registered else {
+            return Ok(false);
+        };
+        let code = || user_code::assemble(registered, self.run);
         let made = caught(Code::ClassPanicked, code)?;
         self.now = self.shared.now();
         match made {
@@ -247,9 +296,9 @@ impl<'a> Turn<'a> {
         let held = (!self.held.is_empty())
             .then(|| effect::key(self.run, call, wanted).ok())
             .flatten()
-            .and_then(|key| self.held.iter().find(|entry| entry.key == key));
+            .and_then(|key| self.held_under(&key));
         Some(match held {
-            Some(entry) => Command::KeyHeld {
+            Some((entry, _)) => Command::KeyHeld {
                 call,
                 entry: Box::new(entry.clone()),
             },
@@ -265,10 +314,13 @@ impl<'a> Turn<'a> {
                 .flat_map(|stamped| self.ops_of(&stamped.event)),
         );
         // An entry that another run holds stays as that run has it, whatever is learned here.
-        let is_held = |entry: &EffectEntry| self.held.iter().any(|held| held.key == entry.key);
+        let is_held = |entry: &EffectEntry| self.held_under(&entry.key).is_some();
         let touched = self.touched.iter();
         let entries = touched.filter_map(|&id| effect::entry(self.run, id, self.now));
         ops.extend(entries.filter(|entry| !is_held(entry)).map(Op::Effect));
+        ops.extend(self.waits());
+        ops.extend(self.alerts.iter().cloned().map(Op::Alert));
+        ops.extend(self.drive.map(Op::Drive));
         let summary = view::summary(self.run);
         if summary != self.summary_before {
             ops.extend(summary.map(Op::Summary));
@@ -281,13 +333,18 @@ impl<'a> Turn<'a> {
             events: self.events,
             ops,
         };
-        let is_empty = part.events.is_empty() && part.ops.is_empty();
-        Scratch { part, is_empty }
+        let says_nothing = |op: &Op| matches!(op, Op::Drive(_));
+        let is_empty = part.events.is_empty() && part.ops.iter().all(says_nothing);
+        Scratch {
+            part,
+            is_empty,
+            notes: self.notes,
+        }
     }
 
     fn ops_of(&self, event: &Event) -> Vec<Op> {
         if let Event::RunStarted(started) = event {
-            let mut ops = vec![Op::Driven(true), Op::Class(Arc::clone(self.run.class()))];
+            let mut ops = vec![Op::Class(Arc::clone(self.run.class()))];
             ops.extend(started.start_key.clone().map(|key| Op::StartKey {
                 tenant: started.tenant.clone(),
                 key,
@@ -295,10 +352,68 @@ impl<'a> Turn<'a> {
             }));
             return ops;
         }
-        if matches!(event, Event::RunClosed | Event::RunQuarantined { .. }) {
-            return vec![Op::Driven(false)];
-        }
         Vec::new()
+    }
+
+    /// What an event says of who drives the run; the last one that says so counts.
+    fn drive_of(&self, event: &Event) -> Option<Drive> {
+        let driven = Drive::Driven {
+            worker: self.shared.worker,
+        };
+        match event {
+            Event::RunClosed | Event::RunQuarantined { .. } => Some(Drive::Off),
+            Event::RunStarted(_)
+            | Event::LeaseTaken(_)
+            | Event::LapStarted(_)
+            | Event::QuarantineLifted { .. }
+            | Event::RunTerminated { .. } => {
+                // What is taken over for the sake of one command is not driven for it.
+                let head = self.run.head()?;
+                let owes = !head.closed && head.quarantined.is_none();
+                owes.then_some(driven)
+            }
+            Event::CallPrepared { .. }
+            | Event::ListRecorded { .. }
+            | Event::AttemptStarted(_)
+            | Event::AttemptSettled { .. }
+            | Event::AttemptInterrupted { .. }
+            | Event::CallSettled { .. }
+            | Event::CallRescheduled { .. }
+            | Event::CallOmitted { .. }
+            | Event::CallSkipped { .. }
+            | Event::CallFailed { .. }
+            | Event::EffectIntended { .. }
+            | Event::EffectApplied { .. }
+            | Event::EffectInDoubt { .. }
+            | Event::EffectAbsent { .. }
+            | Event::EffectPartlyApplied { .. }
+            | Event::ControlSettled { .. }
+            | Event::KeyAwaited { .. }
+            | Event::LateResult { .. }
+            | Event::CancelRequested { .. }
+            | Event::HardPathLost { .. }
+            | Event::AnsweredLater { .. }
+            | Event::LapEnded { .. }
+            | Event::AddendumRecorded { .. } => None,
+        }
+    }
+
+    fn held_under(&self, key: &EffectKey) -> Option<&(EffectEntry, u64)> {
+        self.held.iter().find(|(held, _)| held.key == *key)
+    }
+
+    /// Every key that is waited for since this turn: whoever settles it wakes the run.
+    fn waits(&self) -> Vec<Op> {
+        let waits = self.events.iter().filter_map(|stamped| {
+            let Event::KeyAwaited { call, .. } = &stamped.event else {
+                return None;
+            };
+            let key = effect::key(self.run, *call, self.run.calls().get(*call)?).ok()?;
+            let (_, version) = self.held_under(&key)?;
+            let version = *version;
+            Some(Op::Wait { key, version })
+        });
+        waits.collect()
     }
 }
 
@@ -339,6 +454,9 @@ fn effect_call(event: &Event) -> Option<CallId> {
         | Event::LapEnded { .. }
         | Event::AddendumRecorded { .. }
         | Event::RunClosed
-        | Event::RunQuarantined { .. } => None,
+        | Event::RunQuarantined { .. }
+        | Event::QuarantineLifted { .. }
+        | Event::RunTerminated { .. }
+        | Event::LapStarted(_) => None,
     }
 }

@@ -30,7 +30,8 @@ pub struct AttemptFacts {
     pub effect_key: Option<EffectKey>,
     /// The fence: the lease epoch of the run's owner. A receiver may refuse lower ones.
     pub fence: Epoch,
-    /// The caller's W3C `traceparent`, when it gave one.
+    /// The W3C `traceparent` of the attempt's own span, under the caller's trace and with the
+    /// caller's sampling flag; `None` when the caller gave no trace. This goes on the wire.
     pub traceparent: Option<String>,
 }
 

@@ -8,23 +8,27 @@ pub mod context;
 pub mod ending;
 pub mod layers;
 pub mod look_up;
+pub mod panics;
 pub mod permit;
 pub mod promise;
 pub mod provider;
 pub mod stack;
+pub mod trace_context;
 pub mod traits;
 pub mod value;
 
-mod panics;
 mod race;
+mod spans;
 
 pub use context::{AttemptContext, AttemptFacts};
 pub use ending::{ResultExt, codes, unclassified};
 pub use look_up::look_up;
+pub use panics::{caught_now, hide_panic_texts};
 pub use permit::Permit;
 pub use promise::{Keys, Promise};
 pub use provider::{Provider, RawAnswer, ReadProvider, WriteProvider};
 pub use stack::{AttemptRequest, AttemptService, BoxError, Stack};
+pub use trace_context::{SpanId, TraceContext};
 pub use traits::{Answer, Found, Read, Write};
 pub use value::{Value, ValueError, decode, encode};
 

@@ -6,15 +6,16 @@
 
 use std::sync::Arc;
 
-use mainstay_types::{BoxFuture, Millis, Payload, Timers};
-use tracing::{Instrument, debug, info_span};
+use mainstay_types::{BoxFuture, Failure, Millis, Payload, Timers};
+use tracing::Instrument;
 
 use crate::context::AttemptContext;
 use crate::provider::Provider;
 use crate::race::race;
+use crate::spans;
 use crate::traits::Found;
 
-/// Asks `provider` within the context's time. Dropping the future is safe: nothing is changed.
+/// Asks `provider` within the context's time. Cancel safe: nothing is changed.
 pub fn look_up(
     provider: &Arc<dyn Provider>,
     request: Payload,
@@ -22,30 +23,39 @@ pub fn look_up(
     timers: &Arc<dyn Timers>,
 ) -> BoxFuture<'static, Found<Payload>> {
     let (provider, timers) = (Arc::clone(provider), Arc::clone(timers));
-    let span = info_span!("look_up", run = %cx.run, call = %cx.call, rung = %cx.rung);
+    let span = spans::reconcile(&cx, provider.name());
+    let told = span.clone();
     let asked = async move {
-        let left = cx.time_left_now();
-        let cancel = cx.cancel().clone();
-        let Some(finding) = provider.look_up(request, cx) else {
-            return Found::CannotTell;
+        let (found, failure) = match ask(provider, request, cx, timers).await {
+            Ok(found) => (found, None),
+            Err(failure) => (Found::CannotTell, Some(failure)),
         };
-        if left == Millis::ZERO {
-            return Found::CannotTell;
-        }
-        match race(race(finding, timers.sleep(left)), cancel.cancelled())
-            .await
-            .flatten()
-        {
-            Some(Ok(found)) => found,
-            Some(Err(failure)) => {
-                debug!(kind = %failure.kind, "the look-up failed");
-                Found::CannotTell
-            }
-            None => {
-                cancel.cancel();
-                Found::CannotTell
-            }
-        }
+        spans::reconciled(&told, &found, failure.as_ref());
+        found
     };
     Box::pin(asked.instrument(span))
+}
+
+async fn ask(
+    provider: Arc<dyn Provider>,
+    request: Payload,
+    cx: AttemptContext,
+    timers: Arc<dyn Timers>,
+) -> Result<Found<Payload>, Failure> {
+    let left = cx.time_left_now();
+    let cancel = cx.cancel().clone();
+    let Some(finding) = provider.look_up(request, cx) else {
+        return Ok(Found::CannotTell);
+    };
+    if left == Millis::ZERO {
+        return Ok(Found::CannotTell);
+    }
+    let timed = race(finding, timers.sleep(left));
+    match race(timed, cancel.cancelled()).await.flatten() {
+        Some(end) => end,
+        None => {
+            cancel.cancel();
+            Ok(Found::CannotTell)
+        }
+    }
 }

@@ -34,7 +34,8 @@ pub trait Provider: Send + Sync {
     /// Whether it changes the outside world.
     fn is_write(&self) -> bool;
 
-    /// Sends once. The future must not panic.
+    /// Sends once. The future must not panic. It is not cancel safe for a write: dropped, it leaves
+    /// the write in doubt.
     fn send(
         &self,
         request: Payload,
@@ -42,7 +43,7 @@ pub trait Provider: Send + Sync {
     ) -> BoxFuture<'static, Result<RawAnswer, Failure>>;
 
     /// Asks what became of an earlier send of `request`; `None` for what changes nothing. The
-    /// future must not panic, and changes nothing.
+    /// future must not panic, and is cancel safe: it changes nothing.
     fn look_up(
         &self,
         request: Payload,

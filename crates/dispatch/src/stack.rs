@@ -111,7 +111,9 @@ impl Stack {
         } else {
             Deed::Reads
         };
-        let send = AttemptService::new(Out { provider });
+        let send = AttemptService::new(Out {
+            provider: Arc::clone(&provider),
+        });
         let own = self
             .layers
             .iter()
@@ -120,7 +122,7 @@ impl Stack {
         let classify = AttemptService::new(Classify::new(own, deed));
         let timers = Arc::clone(&self.timers);
         let timeout = AttemptService::new(Timeout::new(classify, timers, deed));
-        AttemptService::new(Trace::new(timeout))
+        AttemptService::new(Trace::new(timeout, provider))
     }
 }
 

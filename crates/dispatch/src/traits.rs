@@ -131,8 +131,8 @@ pub trait Read: Send + Sync + 'static {
     /// Asks once. It must not retry: say `client_retries` when a library does.
     ///
     /// A failure of unknown kind is made by [`crate::unclassified`]; a panic is caught and is a
-    /// failure of the attempt. The future is dropped when the attempt's time is up or the run is
-    /// canceled.
+    /// failure of the attempt. Must be cancel safe: the future is dropped when the attempt's time
+    /// is up or the run is canceled.
     fn call(
         &self,
         request: Self::Request,
@@ -167,7 +167,8 @@ pub trait Write: Send + Sync + 'static {
     ///
     /// `Sent::NotSent` in a failure is a proof: no byte of the request left, or the receiver said
     /// it did nothing. Everything that is not proven is in doubt, and [`Write::find`] is asked.
-    /// When the attempt's time is up the future is dropped; a canceled run does not drop it.
+    /// Need not be cancel safe: when the attempt's time is up the future is dropped and the write
+    /// is in doubt; a canceled run does not drop it.
     fn send(
         &self,
         request: Self::Request,
@@ -176,8 +177,8 @@ pub trait Write: Send + Sync + 'static {
 
     /// Finds out what became of an earlier [`Write::send`] of this request under `cx.effect_key`.
     ///
-    /// It must change nothing. A failure means the same as `Found::CannotTell`. For a receiver
-    /// that only a person can ask, answer `Found::CannotTell`.
+    /// It must change nothing, so it is cancel safe. A failure means `Found::CannotTell`. For a
+    /// receiver that only a person can ask, answer `Found::CannotTell`.
     fn find(
         &self,
         request: Self::Request,

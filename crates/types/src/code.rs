@@ -142,6 +142,8 @@ codes! {
     SocketProtocol = "SOCKET_PROTOCOL", Fault, No,
         "the process that holds the store speaks another protocol";
     LeaseLost = "LEASE_LOST", Fault, No, "another owner drives this run";
+    ProcessAborted = "PROCESS_ABORTED", Fault, No,
+        "processes in a row ended while this run was being executed";
     ClassPanicked = "CLASS_PANICKED", Fault, No, "the class's own code panicked";
     TurnPanicked = "TURN_PANICKED", Fault, No, "driving the run panicked";
 

@@ -116,6 +116,22 @@ pub const MAILBOX_COMMANDS_MAX: usize = 1_024;
 /// Unit: runs. Enforced by: the runtime. Beyond: ENGINE_FULL for new starts.
 pub const LIVE_RUNS_MAX: usize = 10_000;
 
+/// How long a run that leaves memory has nothing to do; with less ahead it stays.
+/// Unit: milliseconds. Enforced by: the runtime. Beyond: parked.
+pub const PARK_MS_MIN: u64 = 60_000;
+
+/// How long a worker incarnation says it lives; said again after a third of it.
+/// Unit: milliseconds. Enforced by: the runtime. Beyond: other workers take its runs over.
+pub const LEASE_MS: u64 = 30_000;
+
+/// Aborts of a process, in a row, during which the same run was being executed.
+/// Unit: aborts. Enforced by: the runtime. Beyond: the run is quarantined before it is folded.
+pub const ABORTS_IN_A_ROW_MAX: u32 = 3;
+
+/// Tries to have a command taken by the run it was put into the inbox of.
+/// Unit: tries. Enforced by: the runtime. Beyond: RUN_NOT_LIVE; the command stays in the inbox.
+pub const TAKE_TRIES_MAX: u32 = 60;
+
 /// Commit requests that wait for the committer.
 /// Unit: requests. Enforced by: the ledger backend. Beyond: the caller waits.
 pub const COMMIT_QUEUE_MAX: usize = 16_384;
@@ -323,8 +339,7 @@ const _: () = assert!(2 * SOCKET_READ_MS_MAX + SOCKET_ANSWER_MS_MAX < SOCKET_CON
 const _: () = assert!(HTTP_TRAVEL_MARGIN_MS < HTTP_CONNECT_MS_DEFAULT);
 const _: () = assert!(MODEL_REPLY_BYTES_MAX <= HTTP_REPLY_BYTES_MAX);
 const _: () = assert!(HTTP_REFUSAL_BYTES_MAX <= HTTP_REPLY_BYTES_MAX);
-const _: () =
-    assert!(MODEL_SHOWN_PLACES_MAX * MODEL_SHOWN_PLACE_CHARS_MAX * 2 < TEXT_BYTES_MAX);
+const _: () = assert!(MODEL_SHOWN_PLACES_MAX * MODEL_SHOWN_PLACE_CHARS_MAX * 2 < TEXT_BYTES_MAX);
 const _: () = assert!(PIECE_BYTES_MAX < SLED_VALUE_BYTES_MAX);
 const _: () = assert!(SLED_WHOLE_BYTES_MAX < PIECE_BYTES_MAX);
 const _: () = assert!(SLED_VALUE_BYTES_MAX < SLED_SYNC_BYTES_MAX / 8);

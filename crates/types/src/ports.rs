@@ -23,7 +23,7 @@ pub trait Clock: Send + Sync {
 
 /// Waits for time to pass.
 pub trait Timers: Send + Sync {
-    /// Completes once at least `length` has passed. Dropping it cancels the wait.
+    /// Completes once at least `length` has passed. Cancel safe: dropping it cancels the wait.
     fn sleep(&self, length: Millis) -> BoxFuture<'static, ()>;
 }
 

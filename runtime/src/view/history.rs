@@ -67,7 +67,10 @@ impl History {
             | Event::LapEnded { .. }
             | Event::AddendumRecorded { .. }
             | Event::RunClosed
-            | Event::RunQuarantined { .. } => {}
+            | Event::RunQuarantined { .. }
+            | Event::QuarantineLifted { .. }
+            | Event::RunTerminated { .. }
+            | Event::LapStarted(_) => {}
         }
     }
 }

@@ -7,12 +7,16 @@
 //! Times are RFC 3339 in UTC with milliseconds; `_ms` are milliseconds; cost units are JSON numbers
 //! with all their decimals; payloads are the stored JSON, byte for byte.
 
+mod alert;
 mod budget;
 mod call;
+mod hidden;
 mod history;
+mod laps;
 mod raw;
 mod row;
 mod sentence;
+mod status;
 mod stored;
 pub mod text;
 mod timeline;
@@ -21,18 +25,23 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub use alert::AlertRow;
 pub use budget::{BudgetView, ConcurrencyView, CostView, DowntimeView, RetryView, TimesView};
 pub use call::{AttemptView, CallView, EffectView};
+pub use laps::{AskedView, LapView};
 pub use row::{ClassView, SummaryRow};
+pub use status::{EffectLine, NotDrivenView, StatusView};
 pub use stored::stored;
 pub use timeline::TimelineRow;
+
+pub use mainstay_machine::{OutcomeKind, RunState};
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use mainstay_ledger::Recorded;
 use mainstay_machine::run::Head;
-use mainstay_machine::{OutcomeKind, Run, view};
+use mainstay_machine::{Run, StateReason, view};
 use mainstay_types::{CallId, Millis, Reason};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -54,12 +63,16 @@ pub struct RunView {
     pub lap: u32,
     /// The epoch of its owner, from 1; each take-over adds one.
     pub epoch: u32,
-    /// `running`, `ended`, `closed` or `quarantined`.
+    /// `running`, `waiting`, `ended`, `closed` or `quarantined`.
     pub state: &'static str,
+    /// The code of why it waits or is quarantined, for example `EFFECT_IN_DOUBT`.
+    pub state_reason: Option<&'static str>,
     /// What it waits for, in words; empty when it waits for nothing.
     pub waiting_for: Vec<String>,
     /// Who asked it to stop, and why.
-    pub cancel: Option<CancelView>,
+    pub cancel: Option<AskedView>,
+    /// Who ended it whatever its state, and why.
+    pub terminated: Option<AskedView>,
     /// What the caller was told; `None` while nothing was.
     pub answer: Option<AnswerView>,
     /// `completed`, `degraded`, `handed_off`, `failed` or `canceled`; `None` while open.
@@ -77,9 +90,11 @@ pub struct RunView {
     pub addenda: Vec<AddendumView>,
     /// When the lap ended.
     pub ended_at: Option<String>,
-    /// From the run's start to the lap's end.
+    /// From the lap's start to its end.
     pub took_ms: Option<u64>,
-    /// What the lap may spend and has spent.
+    /// Every lap, oldest first.
+    pub laps: Vec<LapView>,
+    /// What the newest lap may spend and has spent.
     pub budget: BudgetView,
     /// The calls in the class's order, items after their each.
     pub calls: Vec<CallView>,
@@ -99,18 +114,11 @@ pub enum AnswerView {
         why: &'static str,
         /// The paths of the calls whose effects were in doubt.
         doubts: Vec<String>,
+        /// The keys of these effects, in the same order.
+        keys: Vec<String>,
         /// When the outcome will be there at the latest.
         expected_by: String,
     },
-}
-
-/// A request to stop.
-#[derive(Clone, Debug, Serialize)]
-pub struct CancelView {
-    /// Who.
-    pub by: String,
-    /// Why.
-    pub why: String,
 }
 
 /// Something learned after the outcome.
@@ -143,7 +151,9 @@ impl RunView {
             epoch: head.epoch.get(),
             state: state.as_str(),
             waiting_for: waiting::reasons(run, head, state),
-            cancel: head.cancel.as_ref().map(cancel),
+            state_reason: view::reason(run).map(StateReason::as_str),
+            cancel: head.cancel.as_ref().map(AskedView::of),
+            terminated: head.terminated.as_ref().map(AskedView::of),
             answer: answer(run, head),
             outcome: outcome.map(|outcome| outcome.kind.as_str()),
             reason: outcome.map(|outcome| outcome.reason.as_str()),
@@ -155,8 +165,9 @@ impl RunView {
             addenda: addenda(run, head),
             ended_at: outcome.map(|outcome| raw::time(outcome.at)),
             took_ms: outcome
-                .map(|outcome| outcome.at.since(head.started_at))
+                .map(|outcome| outcome.at.since(head.lap.started_at))
                 .map(Millis::get),
+            laps: laps::all(head),
             budget: BudgetView::of(run.class(), head),
             calls: call::all(run, head, &history),
             timeline: timeline::rows(run, head, recorded),
@@ -181,6 +192,11 @@ fn answer(run: &Run, head: &Head) -> Option<AnswerView> {
         (Some(later), _) => Some(AnswerView::Later {
             why: Reason::AnswerTimeReached.as_str(),
             doubts: later.doubts.iter().map(|&call| run.path(call)).collect(),
+            keys: later
+                .doubts
+                .iter()
+                .filter_map(|&call| key(run, call))
+                .collect(),
             expected_by: raw::time(later.expected_by),
         }),
         (None, Some(_)) => Some(AnswerView::Ready),
@@ -188,11 +204,9 @@ fn answer(run: &Run, head: &Head) -> Option<AnswerView> {
     }
 }
 
-fn cancel((by, why): &(String, String)) -> CancelView {
-    CancelView {
-        by: by.clone(),
-        why: why.clone(),
-    }
+fn key(run: &Run, call: CallId) -> Option<String> {
+    let effect = run.calls().get(call)?.effect.as_ref()?;
+    Some(effect.key.to_string())
 }
 
 fn addenda(run: &Run, head: &Head) -> Vec<AddendumView> {
@@ -200,14 +214,17 @@ fn addenda(run: &Run, head: &Head) -> Vec<AddendumView> {
         call: run.path(call),
         reason: reason.as_str(),
     };
-    head.addenda.iter().map(addendum).collect()
+    head.lap.addenda.iter().map(addendum).collect()
 }
 
 /// What a person goes on with.
 fn package(run: &Run, outcome: OutcomeKind) -> Option<BTreeMap<String, Box<RawValue>>> {
     match outcome {
         OutcomeKind::HandedOff | OutcomeKind::Failed => {}
-        OutcomeKind::Completed | OutcomeKind::Degraded | OutcomeKind::Canceled => return None,
+        OutcomeKind::Completed
+        | OutcomeKind::Degraded
+        | OutcomeKind::Canceled
+        | OutcomeKind::Terminated => return None,
     }
     let values = view::package(run).into_iter();
     let values = values.map(|(path, value)| (path, raw::json(&value)));

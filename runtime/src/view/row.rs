@@ -2,7 +2,7 @@
 //!
 //! Made from the stored summary alone: listing a thousand runs loads none of them.
 
-use mainstay_machine::{ClassRef, Summary};
+use mainstay_machine::{ClassRef, StateReason, Summary};
 use mainstay_types::Millis;
 use serde::Serialize;
 
@@ -40,8 +40,10 @@ pub struct SummaryRow {
     pub tenant: String,
     /// The caller's key.
     pub start_key: Option<String>,
-    /// `running`, `ended`, `closed` or `quarantined`.
+    /// `running`, `waiting`, `waiting_for_code`, `ended`, `closed` or `quarantined`.
     pub state: &'static str,
+    /// The code of why it waits or is not driven.
+    pub state_reason: Option<&'static str>,
     /// The newest lap, from 1.
     pub lap: u32,
     /// How that lap ended; `None` while open.
@@ -69,6 +71,7 @@ impl SummaryRow {
             tenant: summary.tenant.to_string(),
             start_key: summary.start_key.as_ref().map(ToString::to_string),
             state: summary.state.as_str(),
+            state_reason: summary.reason.map(StateReason::as_str),
             lap: summary.lap.get(),
             outcome: summary.outcome.map(|outcome| outcome.as_str()),
             in_doubt: summary.in_doubt,

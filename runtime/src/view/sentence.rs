@@ -1,11 +1,13 @@
 //! One sentence per event, with the numbers its decision used.
 //!
-//! For people: programs read the fields of the view. No sentence shows a payload; moments are
-//! given from the run's start, as the timeline gives its own.
+//! For people: programs read the fields of the view. No sentence shows a payload or the words of a
+//! provider or of a panic; moments are given from the run's start, as the timeline gives its own.
 
 use mainstay_ledger::Recorded;
+use mainstay_machine::view::quarantine_code;
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, Event, LeaseTaken, OutcomeKind, Prepared, Run, RunStarted,
+    AttemptEnd, AttemptStarted, Event, LapStarted, LeaseTaken, OutcomeKind, Prepared, Run,
+    RunStarted,
 };
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, EffectKey, Failure, Millis, Payload, Reason, RunId, Rung,
@@ -13,6 +15,7 @@ use mainstay_types::{
 };
 
 use super::call::dependency;
+use super::hidden::is_code;
 
 /// Digits of a fingerprint that a sentence shows.
 const DIGITS: usize = 12;
@@ -78,7 +81,14 @@ impl Teller<'_> {
             }
             Event::AddendumRecorded { call, reason } => self.learned(*call, *reason),
             Event::RunClosed => "the run is closed: it owes nothing".to_owned(),
-            Event::RunQuarantined { message } => format!("the run is quarantined: {message}"),
+            Event::RunQuarantined { message } => {
+                format!("the run is quarantined: {}", quarantine_code(message))
+            }
+            Event::QuarantineLifted { by, why } => {
+                format!("{by} had the run driven again: {why}")
+            }
+            Event::RunTerminated { by, why } => format!("{by} ended the run: {why}"),
+            Event::LapStarted(started) => self.lap_started(started),
         }
     }
 
@@ -114,6 +124,19 @@ impl Teller<'_> {
             (rung, Some(name)) => format!("fallback {rung} ({name})"),
             (rung, None) => format!("fallback {rung}"),
         }
+    }
+
+    fn lap_started(&self, started: &LapStarted) -> String {
+        let LapStarted { lap, by, why, .. } = started;
+        let (times, budget) = (&started.times, &started.budget);
+        let (answer_by, work_by) = (self.at(times.answer_by), self.at(times.work_by));
+        format!(
+            "lap {lap} began, {by} asked for it: {why}; answer by {answer_by}, work by {work_by}; \
+             {}, {}, {} cost units",
+            tokens(budget.retry_tokens, "retry token"),
+            tokens(budget.concurrency_tokens, "concurrency token"),
+            budget.cost_units,
+        )
     }
 
     fn started(&self, started: &RunStarted) -> String {
@@ -324,6 +347,27 @@ impl Teller<'_> {
     }
 }
 
+/// What somebody else said about an event: it is not ours, and may hold contents.
+pub(super) fn said(event: &Event) -> Option<String> {
+    if let Event::RunQuarantined { message } = event {
+        let code = quarantine_code(message).as_str();
+        let rest = message.strip_prefix(code).unwrap_or(message);
+        let rest = rest.trim_start_matches([':', ' ']);
+        return (!rest.is_empty()).then(|| rest.to_owned());
+    }
+    let Event::AttemptSettled { end, .. } = event else {
+        return None;
+    };
+    let AttemptEnd::Failed(failure) = end else {
+        return None;
+    };
+    let code = failure.provider_code.clone().filter(|code| !is_code(code));
+    match (code, &failure.message) {
+        (Some(code), Some(message)) => Some(format!("{code}: {message}")),
+        (code, message) => code.or_else(|| message.clone()),
+    }
+}
+
 fn lease_taken(lease: &LeaseTaken) -> String {
     let times = match lease.extended {
         Millis::ZERO => "its times stay".to_owned(),
@@ -336,16 +380,11 @@ fn lease_taken(lease: &LeaseTaken) -> String {
 }
 
 fn failed(failure: &Failure, spent: &str) -> String {
-    let code = failure.provider_code.as_ref();
+    let code = failure.provider_code.as_ref().filter(|code| is_code(code));
     let code = code.map_or_else(String::new, |code| format!(", provider code {code}"));
     let wait = failure.retry_after;
     let wait = wait.map_or_else(String::new, |wait| format!(", asks to wait {wait}"));
-    let message = failure.message.as_ref();
-    let message = message.map_or_else(String::new, |message| format!(": {message}"));
-    format!(
-        "{}, {}{code}, {spent}{wait}{message}",
-        failure.kind, failure.sent
-    )
+    format!("{}, {}{code}, {spent}{wait}", failure.kind, failure.sent)
 }
 
 fn bytes(payload: &Payload) -> String {

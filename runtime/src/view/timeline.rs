@@ -8,7 +8,7 @@ use mainstay_machine::run::Head;
 use serde::Serialize;
 
 use super::raw;
-use super::sentence::Teller;
+use super::sentence::{Teller, said};
 
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,6 +27,8 @@ pub struct TimelineRow {
     pub call: Option<String>,
     /// What it says, with its numbers.
     pub text: String,
+    /// What somebody else said about it: a provider, a panic.
+    pub said: Option<String>,
 }
 
 pub(super) fn rows(run: &Run, head: &Head, recorded: &[Recorded]) -> Vec<TimelineRow> {
@@ -42,6 +44,7 @@ pub(super) fn rows(run: &Run, head: &Head, recorded: &[Recorded]) -> Vec<Timelin
         event: entry.event.name(),
         call: entry.event.call().map(|call| run.path(call)),
         text: teller.sentence(entry),
+        said: said(&entry.event),
     };
     recorded.iter().map(row).collect()
 }

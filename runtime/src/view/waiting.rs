@@ -3,6 +3,7 @@
 //! Only what the state knows; whether this process has the run's code is not asked here.
 
 use mainstay_machine::run::Head;
+use mainstay_machine::view::quarantine_code;
 use mainstay_machine::{Call, Phase, Run, RunState};
 use mainstay_types::{CallId, Timestamp};
 
@@ -15,10 +16,11 @@ pub(super) fn reasons(run: &Run, head: &Head, state: RunState) -> Vec<String> {
         RunState::Closed => Vec::new(),
         RunState::Quarantined => {
             let message = head.quarantined.as_deref().unwrap_or_default();
-            vec![format!("a person: the run is quarantined: {message}")]
+            let code = quarantine_code(message);
+            vec![format!("a person: the run is quarantined: {code}")]
         }
         RunState::Ended => owed(run).collect(),
-        RunState::Running => {
+        RunState::Running | RunState::Waiting | RunState::WaitingForCode => {
             let open: Vec<String> = run
                 .calls()
                 .iter()

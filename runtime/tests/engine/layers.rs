@@ -122,8 +122,9 @@ fn a_layer_sees_every_attempt_of_every_rung_and_no_lookup() {
     assert_eq!(world.outside.look_ups().len(), 1);
 }
 
+/// Panics with this text when it is called.
 #[derive(Clone)]
-struct Panics;
+pub(crate) struct Panics(pub(crate) &'static str);
 
 impl Service<AttemptRequest> for Panics {
     type Response = RawAnswer;
@@ -135,7 +136,7 @@ impl Service<AttemptRequest> for Panics {
     }
 
     fn call(&mut self, _: AttemptRequest) -> Self::Future {
-        panicked("a layer panicked".to_owned())
+        panicked(self.0.to_owned())
     }
 }
 
@@ -143,7 +144,8 @@ impl Service<AttemptRequest> for Panics {
 fn a_layer_that_panics_fails_the_attempt_and_nothing_else() {
     let world = World::new();
     let class = single(&world.outside);
-    let stack = Stack::new(Arc::new(world.timers.clone())).layer(layer_fn(|_| Panics));
+    let stack =
+        Stack::new(Arc::new(world.timers.clone())).layer(layer_fn(|_| Panics("a layer panicked")));
     let life = world.live_with(|builder| builder.register(&class).stack(stack));
     let outcome = life.outcome(&life.start(&class, minutes("M", 1)));
     assert_eq!(outcome.kind, OutcomeKind::HandedOff);

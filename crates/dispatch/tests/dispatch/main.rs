@@ -5,4 +5,5 @@ mod doubles;
 mod endings;
 mod layers;
 mod look_ups;
+mod panics;
 mod spans;

@@ -1,5 +1,6 @@
 //! Views of runs that were driven through the pure core by hand.
 
+mod hidden;
 mod shape;
 mod story;
 mod trouble;

@@ -22,8 +22,9 @@ fn the_keys_of_a_view_are_those_that_readers_rely_on() {
     let seen = json(&view(&Story::completed(1, "{}")));
     assert_eq!(
         keys(&seen),
-        "addenda answer budget calls cancel class ended_at epoch lap notices outcome package reason \
-         result run_id start_key state tenant timeline took_ms waiting_for"
+        "addenda answer budget calls cancel class ended_at epoch lap laps notices outcome package \
+         reason result run_id start_key state state_reason tenant terminated timeline took_ms \
+         waiting_for"
     );
     assert_eq!(keys(&seen["class"]), "fingerprint name version");
     assert_eq!(
@@ -43,7 +44,7 @@ fn the_keys_of_a_view_are_those_that_readers_rely_on() {
     );
     assert_eq!(
         keys(&seen["timeline"][0]),
-        "at at_ms call epoch event seq text"
+        "at at_ms call epoch event said seq text"
     );
 }
 
@@ -201,6 +202,7 @@ fn a_row_of_a_listing_needs_the_summary_alone() {
             "tenant": "acme",
             "start_key": "mtg-1",
             "state": "closed",
+            "state_reason": null,
             "lap": 1,
             "outcome": "completed",
             "in_doubt": 0,

@@ -1,14 +1,14 @@
 //! Runs in which something went wrong: what the view says of it.
 
 use mainstay_machine::{Command, Finding};
-use mainstay_types::{CallId, Failure, FailureKind, Millis, Payload, Sent, Timestamp, WorkerId};
+use mainstay_types::{CallId, Failure, FailureKind, Millis, Payload, Sent, WorkerId};
 use serde_json::{Value, json};
 
-use super::story::{DRAFT, ITEM, POLICY, RELATED, START_MS, Story};
+use super::story::{DRAFT, ITEM, POLICY, RELATED, Story};
 use super::{json, told, view};
 
 fn lost() -> Failure {
-    Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent).provider_code("connection reset")
+    Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent).provider_code("connection_reset")
 }
 
 fn permanent() -> Failure {
@@ -52,8 +52,8 @@ fn a_lost_reply_is_a_doubt_with_its_moments() {
     );
     assert_eq!(
         told(&seen, "AttemptSettled")[2],
-        "ticket_write[0] attempt 1 failed: EFFECT_UNKNOWN, MAYBE_SENT, provider code connection \
-         reset, cost 0.1, after 100 ms"
+        "ticket_write[0] attempt 1 failed: EFFECT_UNKNOWN, MAYBE_SENT, provider code \
+         connection_reset, cost 0.1, after 100 ms"
     );
     assert_eq!(
         told(&seen, "EffectInDoubt"),
@@ -76,11 +76,13 @@ fn an_answer_that_was_later_stays_later_when_the_outcome_comes() {
         "kind": "later",
         "why": "ANSWER_TIME_REACHED",
         "doubts": ["ticket_write[0]"],
+        "keys": ["acme/ticket/id:mtg/item:0"],
         "expected_by": "2026-12-01T09:38:32.000Z",
     });
     let open = json(&view(&story));
     assert_eq!((&open["answer"], &open["outcome"]), (&later, &Value::Null));
-    assert_eq!(open["state"], "running");
+    assert_eq!(open["state"], "waiting");
+    assert_eq!(open["state_reason"], "EFFECT_IN_DOUBT");
     story.look_up(13_000, 1, Finding::Applied(Payload::from("\"T-17\"")));
     story.tell(
         13_100,
@@ -185,8 +187,14 @@ fn a_fallback_and_an_omission_are_said() {
     assert_eq!(
         told(&seen, "AttemptSettled")[1],
         "policy_rag attempt 1 failed: OVERLOADED, ANSWERED, provider code 503, cost 1, after \
-         10 ms, asks to wait 150 ms: try again"
+         10 ms, asks to wait 150 ms"
     );
+    let said: Vec<&str> = seen
+        .timeline
+        .iter()
+        .filter_map(|row| row.said.as_deref())
+        .collect();
+    assert_eq!(said, ["try again"]);
     assert_eq!(
         told(&seen, "CallRescheduled"),
         [
@@ -204,9 +212,9 @@ fn a_fallback_and_an_omission_are_said() {
 fn a_dead_process_leaves_interrupted_attempts_at_an_assumed_cost() {
     let mut story = Story::begin(1);
     story.ask(10, POLICY);
-    let last_at = Timestamp::from_millis(START_MS) + Millis::new(10);
     let worker = WorkerId::from_bytes([2; 16]);
-    story.tell(60_010, Command::TakeOver { worker, last_at });
+    let downtime = Millis::new(60_000);
+    story.tell(60_010, Command::TakeOver { worker, downtime });
     let seen = view(&story);
     let shown = json(&seen);
     let attempt = &shown["calls"][0]["attempts"][0];
@@ -259,7 +267,7 @@ fn who_asked_to_stop_and_why_a_run_is_quarantined_is_seen() {
     assert_eq!(shown["state"], "quarantined");
     assert_eq!(
         shown["waiting_for"],
-        json!(["a person: the run is quarantined: a turn panicked"])
+        json!(["a person: the run is quarantined: RUN_QUARANTINED"])
     );
 }
 

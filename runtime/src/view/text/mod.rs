@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 pub use layout::plain;
 
 use super::sentence::moment;
-use super::{AnswerView, BudgetView, DowntimeView, RunView};
+use super::{AnswerView, BudgetView, DowntimeView, LapView, RunView};
 use layout::Sheet;
 
 /// Characters of a payload that are shown.
@@ -25,6 +25,7 @@ const PAYLOAD_CHARS_MAX: usize = 400;
 pub fn render(view: &RunView) -> String {
     let mut sheet = Sheet::default();
     header(&mut sheet, view);
+    list(&mut sheet, "laps", &laps(view));
     list(&mut sheet, "waiting for", &view.waiting_for);
     list(&mut sheet, "notices", &view.notices);
     let addenda: Vec<String> = view
@@ -54,11 +55,21 @@ fn header(sheet: &mut Sheet, view: &RunView) {
     sheet.field("tenant", &view.tenant);
     sheet.field("start key", view.start_key.as_deref().unwrap_or("none"));
     sheet.field("lap", &format!("{}, epoch {}", view.lap, view.epoch));
-    sheet.field("state", view.state);
+    let reason = view.state_reason.map(|reason| format!(": {reason}"));
+    sheet.field(
+        "state",
+        &format!("{}{}", view.state, reason.unwrap_or_default()),
+    );
     if let Some(cancel) = &view.cancel {
         sheet.field(
             "asked to stop",
             &format!("by {}: {}", cancel.by, cancel.why),
+        );
+    }
+    if let Some(terminated) = &view.terminated {
+        sheet.field(
+            "terminated",
+            &format!("by {}: {}", terminated.by, terminated.why),
         );
     }
     sheet.field("answer", &answer(view.answer.as_ref()));
@@ -74,6 +85,7 @@ fn answer(answer: Option<&AnswerView>) -> String {
         Some(AnswerView::Later {
             why,
             doubts,
+            keys: _,
             expected_by,
         }) => {
             let doubts = match doubts.as_slice() {
@@ -92,6 +104,30 @@ fn outcome(view: &RunView) -> String {
         }
         (Some(outcome), _, _) => outcome.to_owned(),
         (None, _, _) => "none yet".to_owned(),
+    }
+}
+
+/// One line per lap; none while there is only one.
+fn laps(view: &RunView) -> Vec<String> {
+    let lap = |lap: &LapView| {
+        let asked = lap.continued.as_ref();
+        let asked = asked.map(|asked| format!(", asked for by {}: {}", asked.by, asked.why));
+        let end = lap
+            .outcome
+            .map_or_else(|| "open".to_owned(), |outcome| outcome.to_owned());
+        let reason = lap
+            .reason
+            .map_or_else(String::new, |reason| format!(" ({reason})"));
+        let (no, at, cost) = (lap.lap, &lap.started_at, lap.cost_units.get());
+        let asked = asked.unwrap_or_default();
+        format!(
+            "{no}: {end}{reason}, began {at}{asked}; cost {cost}, {} retries",
+            lap.retry_tokens
+        )
+    };
+    match view.laps.as_slice() {
+        [_] => Vec::new(),
+        laps => laps.iter().map(lap).collect(),
     }
 }
 
@@ -184,6 +220,9 @@ fn timeline(sheet: &mut Sheet, view: &RunView) {
     for (row, moment) in view.timeline.iter().zip(&moments) {
         let seq = row.seq;
         let before = format!("  {seq:>seq_columns$}  {moment:>moment_columns$}  ");
-        sheet.line(&before, &row.text);
+        match &row.said {
+            Some(said) => sheet.line(&before, &format!("{}: {said}", row.text)),
+            None => sheet.line(&before, &row.text),
+        }
     }
 }

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use mainstay_ledger::{
-    CommitRequest, Enqueued, InboxCommand, Ledger, LedgerError, Loaded, MemoryLedger, Page,
-    RunFilter, Stamped, StoredClass, Verdict,
+    CommitRequest, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger, LedgerError,
+    Loaded, Mark, MemoryLedger, Page, RunFilter, Stamped, StoredAlert, StoredClass, Verdict,
 };
 use mainstay_machine::{Event, Summary};
 use mainstay_sim::VirtualTimers;
 use mainstay_types::{
-    BoxFuture, ClassName, ClassVersion, Digest, MessageId, Millis, RunId, StartKey, Tenant, Timers,
-    Timestamp,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, Millis, RunId, StartKey,
+    Tenant, Timers, Timestamp, WorkerId,
 };
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -49,6 +49,10 @@ struct State {
     /// Reads that still succeed, then reads that fail.
     unreadable: (u32, u32),
     tries: u64,
+    /// Several workers share it, each with a lease.
+    shared: bool,
+    /// Runs that were being executed at aborts.
+    aborted: Vec<(RunId, u32)>,
     trap: Option<(usize, Moment)>,
 }
 
@@ -136,6 +140,16 @@ impl TestLedger {
     /// After `good` more reads of runs and pages the next `bad` fail.
     pub(crate) fn unreadable_after(&self, good: u32, bad: u32) {
         self.state.lock().unreadable = (good, bad);
+    }
+
+    /// Several workers share the ledger, each with a lease.
+    pub(crate) fn share(&self) {
+        self.state.lock().shared = true;
+    }
+
+    /// The next life hears that the run was being executed at so many aborts in a row.
+    pub(crate) fn blame(&self, run: RunId, aborts: u32) {
+        self.state.lock().aborted.push((run, aborts));
     }
 
     /// How many commits were tried, whatever became of them.
@@ -293,11 +307,67 @@ impl Ledger for TestLedger {
         })
     }
 
-    fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<RunId>, LedgerError>> {
+    fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<Driving>, LedgerError>> {
         Box::pin(async move {
             self.readable()?;
             self.inner.driven(cursor).await
         })
+    }
+
+    fn driving(&self, run: RunId) -> BoxFuture<'_, Result<Option<Driving>, LedgerError>> {
+        self.inner.driving(run)
+    }
+
+    fn inbox(&self, run: RunId) -> BoxFuture<'_, Result<Vec<InboxMessage>, LedgerError>> {
+        self.inner.inbox(run)
+    }
+
+    fn wakes(
+        &self,
+        cursor: Option<(Timestamp, RunId)>,
+    ) -> BoxFuture<'_, Result<Page<(Timestamp, RunId)>, LedgerError>> {
+        self.inner.wakes(cursor)
+    }
+
+    fn inboxes(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<RunId>, LedgerError>> {
+        self.inner.inboxes(cursor)
+    }
+
+    /// As in a store that one process holds, unless a test wants several workers: whoever drove a
+    /// run in an earlier life is gone.
+    fn lease(
+        &self,
+        worker: WorkerId,
+        until: Option<Timestamp>,
+    ) -> BoxFuture<'_, Result<(), LedgerError>> {
+        let is_shared = self.state.lock().shared;
+        Box::pin(async move {
+            match is_shared {
+                true => self.inner.lease(worker, until).await,
+                false => Ok(()),
+            }
+        })
+    }
+
+    fn summary(&self, run: RunId) -> BoxFuture<'_, Result<Option<Summary>, LedgerError>> {
+        self.inner.summary(run)
+    }
+
+    fn alerts(&self, after: AlertSeq) -> BoxFuture<'_, Result<Page<StoredAlert>, LedgerError>> {
+        self.inner.alerts(after)
+    }
+
+    fn knocks(&self) -> Knocks {
+        self.inner.knocks()
+    }
+
+    fn mark(&self, run: RunId) -> Mark {
+        self.inner.mark(run)
+    }
+
+    fn aborted(&self) -> BoxFuture<'_, Result<Vec<(RunId, u32)>, LedgerError>> {
+        let aborted = self.state.lock().aborted.clone();
+        Box::pin(async move { Ok(aborted) })
     }
 
     fn runs(

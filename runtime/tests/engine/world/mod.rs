@@ -9,6 +9,7 @@ pub(crate) mod ledger;
 pub(crate) mod outside;
 pub(crate) mod script;
 pub(crate) mod truth;
+pub(crate) mod witness;
 
 use std::future::{Future, IntoFuture};
 use std::sync::Arc;

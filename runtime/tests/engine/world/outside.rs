@@ -140,6 +140,7 @@ impl Outside {
             key: cx.effect_key.as_ref().map(ToString::to_string),
             fence: cx.fence.get(),
             time_left: cx.time_left.get(),
+            traceparent: cx.traceparent.clone(),
             body,
         };
         state.asks.push(ask.clone());

@@ -20,6 +20,7 @@ pub(crate) struct Ask {
     pub(crate) key: Option<String>,
     pub(crate) fence: u32,
     pub(crate) time_left: u64,
+    pub(crate) traceparent: Option<String>,
     pub(crate) body: String,
 }
 
