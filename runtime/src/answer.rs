@@ -163,14 +163,22 @@ pub(crate) async fn wait_for(
     id: RunId,
     question: Question,
 ) -> Result<Arc<Run>, EngineError> {
+    let wait = Millis::new(limits::RETRY_AFTER_MS_DEFAULT);
+    let (mut failures, mut is_over) = (0, false);
     loop {
         if let Some(mailbox) = shared.mailbox(id) {
             if let Some(run) = mailbox.ask(question).await {
                 return quarantined(run);
             }
-            let listed = shared.not_driven_run(id);
-            if listed.is_some_and(|listed| listed.reason == NotDrivenReason::StoreFailed) {
-                return Err(not_driven(shared, id));
+            match shared.not_driven_run(id).map(|listed| listed.reason) {
+                Some(NotDrivenReason::StoreIo) if failures < limits::RECOVERY_READS_MAX => {
+                    failures += 1;
+                    shared.ports.timers.sleep(wait).await;
+                }
+                Some(NotDrivenReason::StoreIo | NotDrivenReason::StoreFailed) => {
+                    return Err(not_driven(shared, id));
+                }
+                Some(_) | None => {}
             }
         }
         let loaded = patiently(shared, || load::load(shared, id)).await?;
@@ -178,16 +186,15 @@ pub(crate) async fn wait_for(
         if question.is_answered(&run) {
             return quarantined(run);
         }
+        if is_over {
+            return Err(not_driven(shared, id));
+        }
         match patiently(shared, || take_up(shared, id)).await? {
             TakenUp::Live => {}
             // Its owner writes into the same ledger; what it writes is read from there.
-            TakenUp::Elsewhere(_) => {
-                let wait = Millis::new(limits::RETRY_AFTER_MS_DEFAULT);
-                shared.ports.timers.sleep(wait).await;
-            }
-            TakenUp::NotDriven | TakenUp::Idle | TakenUp::Stopping => {
-                return Err(not_driven(shared, id));
-            }
+            TakenUp::Elsewhere(_) => shared.ports.timers.sleep(wait).await,
+            // Whoever brought it there may have done so since it was read.
+            TakenUp::NotDriven | TakenUp::Idle | TakenUp::Stopping => is_over = true,
         }
     }
 }

@@ -8,6 +8,7 @@ use mainstay_machine::Command;
 use mainstay_types::{Code, Epoch, Seq};
 
 use crate::control::{self, Bare};
+use crate::evidence;
 use crate::live::{Live, Stop};
 use crate::load::{self, LoadedRun};
 use crate::marked::marked;
@@ -24,31 +25,54 @@ enum Appended {
 impl Live {
     /// One turn: decide on scratch, append, keep.
     pub(crate) async fn turn(&mut self, inputs: Vec<Input>) -> Result<(), Stop> {
+        match self.append_all(&inputs).await {
+            Ok(true) => {
+                self.memo = Memo::default();
+                self.settled(&inputs);
+                Ok(())
+            }
+            Ok(false) => {
+                (self.backlog, self.no_room) = (inputs, true);
+                Ok(())
+            }
+            Err(stop) => {
+                if matches!(stop, Stop::LeaseLost | Stop::Ledger(_)) {
+                    self.keep_evidence(&inputs);
+                }
+                Err(stop)
+            }
+        }
+    }
+
+    /// `false` when there is no room for it now.
+    async fn append_all(&mut self, inputs: &[Input]) -> Result<bool, Stop> {
         loop {
-            let scratch = match self.decide(&inputs) {
+            let scratch = match self.decide(inputs) {
                 Ok(scratch) => scratch,
-                Err(poison) => return Err(self.quarantine(poison).await),
+                Err(poison) => return Err(self.quarantine(poison, inputs).await),
             };
             if let Some(poison) = beyond_bound(&scratch.part) {
-                return Err(self.quarantine(poison).await);
+                return Err(self.quarantine(poison, inputs).await);
             }
             self.stalled = self.urged && inputs.is_empty() && scratch.is_empty;
             if scratch.is_empty {
                 self.run.keep();
-                break;
+                return Ok(true);
             }
             match self.append(scratch).await? {
-                Appended::Yes => break,
+                Appended::Yes => return Ok(true),
                 Appended::Again => {}
-                Appended::NoRoom => {
-                    (self.backlog, self.no_room) = (inputs, true);
-                    return Ok(());
-                }
+                Appended::NoRoom => return Ok(false),
             }
         }
-        self.memo = Memo::default();
-        self.settled(&inputs);
-        Ok(())
+    }
+
+    /// What was reported and could not be appended here is for whoever drives the run next; what
+    /// came from the inbox waits there still.
+    pub(crate) fn keep_evidence(&self, inputs: &[Input]) {
+        for input in inputs.iter().filter(|input| input.message.is_none()) {
+            evidence::keep(&self.shared, self.id, &input.command);
+        }
     }
 
     /// The pure part of a turn; the class's code runs in it, so a panic is caught.
@@ -94,9 +118,10 @@ impl Live {
         }
     }
 
-    /// Records that the run is not driven any more. A run that is not durable yet leaves nothing
-    /// behind: its caller is still there to be told.
-    pub(crate) async fn quarantine(&mut self, poison: Poison) -> Stop {
+    /// Records that the run is not driven any more, together with what this turn was told: that is
+    /// no less true for the panic. A run that is not durable yet leaves nothing behind: its caller
+    /// is still there to be told.
+    pub(crate) async fn quarantine(&mut self, poison: Poison, inputs: &[Input]) -> Stop {
         let message = bounded(poison.to_string());
         let stored = match self.shared.ledger.load(self.id).await {
             Ok(Some(stored)) => stored,
@@ -106,20 +131,22 @@ impl Live {
         let last = stored.events.last().map(|last| (last.seq, last.epoch));
         let (seq, epoch) = last.unwrap_or((Seq(0), Epoch(1)));
         let loaded = load::folded(&self.shared, self.id, stored).await;
-        let scratch = match loaded.and_then(|loaded| self.quarantined(loaded, &message)) {
+        let scratch = match loaded.and_then(|loaded| self.quarantined(&loaded, &message, inputs)) {
             Some(scratch) => scratch,
             // Not even the core can say it: the bare fact, so that the next start does not drive
             // into the same wall.
             None => {
                 let fact = Bare::Quarantined { message };
                 match control::bare(&self.shared, self.id, (seq, epoch), fact).await {
-                    Ok(part) => Scratch::bare(part),
+                    Ok(part) => Scratch::bare(part, inputs),
                     Err(error) => return Stop::Ledger(error),
                 }
             }
         };
         match self.append(scratch).await {
-            Ok(Appended::Yes | Appended::Again | Appended::NoRoom) => {}
+            Ok(Appended::Yes) => {}
+            // It is tried again by whoever takes the run up next.
+            Ok(Appended::Again | Appended::NoRoom) => self.keep_evidence(inputs),
             Err(stop) => return stop,
         }
         self.spans.quarantined(poison.code);
@@ -127,9 +154,28 @@ impl Live {
         Stop::Quarantined(poison)
     }
 
-    /// The run as it is durable, with the quarantine decided on it; no code of the class runs.
-    fn quarantined(&mut self, loaded: LoadedRun, message: &str) -> Option<Scratch> {
-        self.run = loaded.run;
+    /// The run as it is durable, with the quarantine decided on it; no code of the class runs. What
+    /// the core panics at when it is told so is not told again.
+    fn quarantined(
+        &mut self,
+        loaded: &LoadedRun,
+        message: &str,
+        inputs: &[Input],
+    ) -> Option<Scratch> {
+        let mut said = self.stopped_with(loaded, message, (inputs, true));
+        if said.is_none() {
+            said = self.stopped_with(loaded, message, (inputs, false));
+        }
+        said
+    }
+
+    fn stopped_with(
+        &mut self,
+        loaded: &LoadedRun,
+        message: &str,
+        (inputs, are_told): (&[Input], bool),
+    ) -> Option<Scratch> {
+        self.run = loaded.run.clone();
         let env = Env {
             shared: &self.shared,
             registered: None,
@@ -142,10 +188,14 @@ impl Live {
             message: message.to_owned(),
         };
         let scratch = caught(Code::TurnPanicked, || {
-            Turn::begin(&env, run, memo).only(command)
+            Turn::begin(&env, run, memo).stop(inputs, are_told, command)
         });
         let scratch = scratch.ok()?.ok()?;
-        (!scratch.part.events.is_empty()).then_some(scratch)
+        let is_said = self
+            .run
+            .head()
+            .is_some_and(|head| head.quarantined.is_some());
+        (is_said && beyond_bound(&scratch.part).is_none()).then_some(scratch)
     }
 }
 

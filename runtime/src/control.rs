@@ -21,7 +21,9 @@ use crate::answer::load_run;
 use crate::error::EngineError;
 use crate::load::LoadedRun;
 use crate::mailbox::Question;
+use crate::marked::marked;
 use crate::outgoing::bounded;
+use crate::poison::{Poison, caught};
 use crate::shared::Shared;
 use crate::take_up::{TakenUp, take_up};
 
@@ -75,16 +77,23 @@ pub(crate) async fn terminate(
         by: by.clone(),
         why: why.clone(),
     };
-    allowed(shared, &loaded.run, command)?;
+    match allowed(shared, &loaded.run, command) {
+        Err(EngineError::NotDriven { detail, .. }) => {
+            let unreadable = LedgerError::Io { detail };
+            return terminate_bare(shared, id, (by, why), unreadable).await;
+        }
+        allowed => allowed?,
+    }
     let message = InboxCommand::Terminate {
         by: by.clone(),
         why: why.clone(),
     };
     let run = taken(shared, id, message).await?;
     let head = run.head().ok_or_else(|| Refusal::new(Code::RunUnknown))?;
+    // Even if what it still owes quarantined it again.
     match head.lap.outcome {
-        Some(_) if head.quarantined.is_none() => Ok(()),
-        Some(_) | None => Err(refused_after_all(shared, &run, command())),
+        Some(_) => Ok(()),
+        None => Err(refused_after_all(shared, &run, command())),
     }
 }
 
@@ -124,15 +133,25 @@ fn allowed(
     run: &Run,
     command: impl FnOnce() -> Command,
 ) -> Result<(), EngineError> {
-    shared.core.decide(run, command(), shared.now())?;
-    Ok(())
+    let id = run.head().map(|head| head.run);
+    let id = id.ok_or_else(|| Refusal::new(Code::RunUnknown))?;
+    let decide = || shared.core.decide(run, command(), shared.now());
+    // A core that panics at the run takes down nobody who asks for it.
+    match marked(shared, id, || caught(Code::TurnPanicked, decide)) {
+        Ok(decided) => Ok(decided.map(drop)?),
+        Err(Poison { code, detail }) => Err(EngineError::NotDriven {
+            run: id,
+            code,
+            detail,
+        }),
+    }
 }
 
 /// The run was in another state by the time it took the message.
 fn refused_after_all(shared: &Shared, run: &Run, command: Command) -> EngineError {
-    match shared.core.decide(run, command, shared.now()) {
-        Err(refusal) => refusal.into(),
-        Ok(_) => Refusal::new(Code::RunNotLive).into(),
+    match allowed(shared, run, || command) {
+        Err(error) => error,
+        Ok(()) => Refusal::new(Code::RunNotLive).into(),
     }
 }
 

@@ -211,8 +211,9 @@ impl Duties {
     /// What waits for a run is brought to it, wherever it is.
     async fn look(&mut self, shared: &Arc<Shared>) -> Result<(), LedgerError> {
         let now = shared.now();
-        let due = self.later.extract_if(.., |_, at| *at <= now);
-        self.look.extend(due.map(|(run, _)| run));
+        let due = self.later.iter().filter(|(_, at)| **at <= now);
+        self.look.extend(due.map(|(run, _)| *run));
+        self.later.retain(|_, at| now < *at);
         while let Some(&run) = self.look.first() {
             match shared.mailbox(run) {
                 Some(mailbox) => {

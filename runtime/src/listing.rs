@@ -139,9 +139,10 @@ fn overlaid(shared: &Shared, row: Summary) -> Summary {
 fn waits_for_code(entry: &NotDriven) -> bool {
     match entry.reason {
         NotDrivenReason::WaitingForCode | NotDrivenReason::ClassChanged => true,
-        NotDrivenReason::Corrupt | NotDrivenReason::LeaseLost | NotDrivenReason::StoreFailed => {
-            false
-        }
+        NotDrivenReason::Corrupt
+        | NotDrivenReason::LeaseLost
+        | NotDrivenReason::StoreFailed
+        | NotDrivenReason::StoreIo => false,
     }
 }
 

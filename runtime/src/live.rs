@@ -159,7 +159,7 @@ impl Live {
                 self.turn(std::mem::take(&mut inputs)).await?;
             }
             if let Err(poison) = self.act() {
-                return Err(self.quarantine(poison).await);
+                return Err(self.quarantine(poison, &[]).await);
             }
             self.tell();
             if self.is_over() || self.is_parked().await? {
@@ -194,6 +194,9 @@ impl Live {
                 NotDrivenReason::LeaseLost,
                 "another owner drives this run".to_owned(),
             ),
+            Stop::Ledger(error @ LedgerError::Io { .. }) => {
+                (NotDrivenReason::StoreIo, error.to_string())
+            }
             Stop::Ledger(error) => (NotDrivenReason::StoreFailed, error.to_string()),
             Stop::Quarantined(poison) => {
                 tracing::error!(run = %self.id, code = %poison.code, "the run is quarantined");
@@ -307,7 +310,24 @@ impl Live {
         for doing in wanted {
             self.start(doing, now);
         }
+        if self.is_forgotten() {
+            tracing::error!(run = %self.id, "nothing is pending for a run that is open");
+            self.wake(now + Millis::new(limits::RETRY_AFTER_MS_DEFAULT));
+        }
         Ok(())
+    }
+
+    /// A lap without an outcome always has something to do or a moment to look again, and a run
+    /// that owes nothing is closed: the core contradicts itself. Parked like this, nobody would
+    /// ever come back to the run.
+    fn is_forgotten(&self) -> bool {
+        let Some(head) = self.run.head() else {
+            return false;
+        };
+        let is_open = !head.closed && head.quarantined.is_none();
+        let owes_nothing = self.run.calls().in_doubt().next().is_none();
+        let is_wrong = is_open && (head.lap.outcome.is_none() || owes_nothing);
+        is_wrong && self.running.is_empty() && self.wake_at.is_none() && !self.is_draining()
     }
 
     /// Until the take-over is durable, what was out belongs to somebody who may still be there.
@@ -406,6 +426,8 @@ impl Drop for Live {
             self.cancel.cancel();
         }
         self.receiver.close();
+        let left = std::mem::take(&mut self.backlog);
+        self.keep_evidence(&left);
         let mut is_asked = false;
         while let Ok(message) = self.receiver.try_recv() {
             match message {

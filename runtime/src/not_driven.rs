@@ -27,8 +27,10 @@ pub enum NotDrivenReason {
     Corrupt,
     /// Another owner drives it now.
     LeaseLost,
-    /// The store failed while it was driven.
+    /// The store failed while it was driven, and takes nothing more.
     StoreFailed,
+    /// The store failed while it was driven, for a reason that may pass; it is tried again.
+    StoreIo,
 }
 
 impl NotDrivenReason {
@@ -41,6 +43,7 @@ impl NotDrivenReason {
             Self::Corrupt => Code::CorruptRecord,
             Self::LeaseLost => Code::LeaseLost,
             Self::StoreFailed => Code::StorePoisoned,
+            Self::StoreIo => Code::StoreIo,
         }
     }
 }

@@ -60,14 +60,12 @@ pub(crate) fn attempt(
                 evidence,
             })
         };
-        let lost = Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent)
-            .message("the attempt ended without a report");
         let run = out.facts.run;
         let mut report = Report {
             shared: Arc::clone(&shared),
             run,
             mailbox,
-            lost: Some(settle(SettleEnd::Failed(lost))),
+            lost: Some(settle(lost())),
         };
         let end = marked_polls(&shared, run, send(&shared, out)).await;
         drop(guard);
@@ -192,6 +190,12 @@ fn finding(found: Found<Payload>) -> Finding {
         Found::NotFound => Finding::NotFound,
         Found::CannotTell => Finding::CannotTell,
     }
+}
+
+/// The end of an attempt that nobody can report any more.
+pub(crate) fn lost() -> SettleEnd {
+    let failure = Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent);
+    SettleEnd::Failed(failure.message("the attempt ended without a report"))
 }
 
 /// An attempt that has nobody to go to: its class has no provider on that rung.

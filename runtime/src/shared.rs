@@ -159,9 +159,14 @@ impl Shared {
         self.aborts.lock().extend(aborts);
     }
 
-    /// At how many aborts in a row the run was being executed; forgets it.
-    pub(crate) fn take_aborts(&self, run: RunId) -> u32 {
-        self.aborts.lock().remove(&run).unwrap_or(0)
+    /// At how many aborts in a row the run was being executed.
+    pub(crate) fn aborts(&self, run: RunId) -> u32 {
+        self.aborts.lock().get(&run).copied().unwrap_or(0)
+    }
+
+    /// The run has been dealt with.
+    pub(crate) fn forget_aborts(&self, run: RunId) {
+        self.aborts.lock().remove(&run);
     }
 
     /// Whether there is room for a run that was driven before.

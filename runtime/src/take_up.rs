@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use mainstay_ledger::LedgerError;
-use mainstay_machine::Command;
+use mainstay_machine::{Asked, Command, Run, Settle};
 use mainstay_types::{Code, Millis, RunId, Timestamp, limits};
 use tokio::sync::mpsc;
 
@@ -17,6 +17,7 @@ use crate::live::{Live, Stop, Subject};
 use crate::load::{self, LoadedRun};
 use crate::mailbox::{Mailbox, Message};
 use crate::not_driven::{NotDriven, NotDrivenReason};
+use crate::outgoing;
 use crate::registry::Registered;
 use crate::shared::Shared;
 use crate::turn::Input;
@@ -90,10 +91,13 @@ impl Place<'_> {
         mail: (Mailbox, mpsc::Receiver<Message>),
     ) -> Result<TakenUp, LedgerError> {
         let (shared, id) = (self.shared, self.id);
-        if limits::ABORTS_IN_A_ROW_MAX <= shared.take_aborts(id)
-            && control::blame(shared, id).await?
-        {
-            return Ok(TakenUp::Idle);
+        if limits::ABORTS_IN_A_ROW_MAX <= shared.aborts(id) {
+            // Forgotten only once it is durable: whatever fails here, the run is not folded.
+            let is_blamed = control::blame(shared, id).await?;
+            shared.forget_aborts(id);
+            if is_blamed {
+                return Ok(TakenUp::Idle);
+            }
         }
         let loaded = match load::load(shared, id).await {
             Ok(Some(loaded)) => loaded,
@@ -165,9 +169,11 @@ async fn visit(
     loaded: LoadedRun,
     mail: (Mailbox, mpsc::Receiver<Message>),
 ) -> Result<TakenUp, LedgerError> {
+    let (reason, detail) = without_code(shared, &loaded);
     let (mut live, inputs) = live(shared, (loaded, None), mail);
     let turned = live.turn(inputs).await;
-    let is_open = live.run.head().is_some_and(|head| !head.closed);
+    let head = live.run.head();
+    let is_open = head.is_some_and(|head| !head.closed && head.quarantined.is_none());
     live.has_left = true;
     live.tell();
     match turned {
@@ -175,7 +181,13 @@ async fn visit(
             detail: "there is no room to append".to_owned(),
         }),
         Err(Stop::Ledger(error)) => Err(error),
-        Ok(()) | Err(_) if is_open => Ok(TakenUp::NotDriven),
+        Ok(()) | Err(_) if is_open => {
+            // It may have been over until now, and go on since.
+            if shared.drives {
+                note(shared, live.id, reason, detail);
+            }
+            Ok(TakenUp::NotDriven)
+        }
         Ok(()) | Err(_) => {
             shared.forget_not_driven(live.id);
             Ok(TakenUp::Idle)
@@ -189,9 +201,43 @@ fn inputs(shared: &Shared, loaded: &LoadedRun) -> Vec<Input> {
         downtime: shared.downtime(loaded.last_at),
     };
     let mut inputs = vec![Input::from(take_over)];
+    inputs.extend(ended_before(&loaded.run).map(Input::from));
     let messages = loaded.inbox.iter().cloned();
     inputs.extend(messages.map(|message| inbox::input(message, shared.evidence())));
+    inputs.extend(
+        left_behind(shared, &loaded.run)
+            .into_iter()
+            .map(Input::from),
+    );
     inputs
+}
+
+/// A run that was ended by the bare fact, when nobody could fold it, ends as the core ends it now
+/// that somebody can; it must never be driven on.
+fn ended_before(run: &Run) -> Option<Command> {
+    let head = run.head()?;
+    let Asked { by, why } = head.terminated.clone()?;
+    let is_open = head.lap.outcome.is_none();
+    is_open.then_some(Command::Terminate { by, why })
+}
+
+/// A take-over ends what another worker had out. What this one had out, when the run's task ended
+/// though it must not, is ended here: it was sent, and the same attempt is never sent again. What
+/// is known of it all the same came by the inbox, and goes before.
+fn left_behind(shared: &Shared, run: &Run) -> Vec<Command> {
+    if run.head().is_none_or(|head| head.worker != shared.worker) {
+        return Vec::new();
+    }
+    let out = run.calls().in_flight();
+    let lost = out.filter_map(|(call, out)| {
+        Some(Command::Settle(Settle {
+            call,
+            attempt: out.in_flight()?.no,
+            end: outgoing::lost(),
+            evidence: shared.evidence(),
+        }))
+    });
+    lost.collect()
 }
 
 /// Whether a run fails its own checks, so that reading it again changes nothing.

@@ -96,8 +96,10 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// A part that no turn decided on, with nothing to tell.
-    pub(crate) fn bare(part: Part) -> Self {
+    /// A part that no turn decided on, with nothing to tell; `taken` waits no more.
+    pub(crate) fn bare(mut part: Part, taken: &[Input]) -> Self {
+        let messages = taken.iter().filter_map(|input| input.message);
+        part.ops.extend(messages.map(Op::InboxAck));
         Self {
             part,
             is_empty: false,
@@ -144,8 +146,20 @@ impl<'a> Turn<'a> {
         Ok(self.finish())
     }
 
-    /// Takes one command and nothing that follows from it.
-    pub(crate) fn only(mut self, command: Command) -> Result<Scratch, Poison> {
+    /// Takes the inputs and one command more, and nothing that follows from them; the inputs are
+    /// only acknowledged when they are not to be told.
+    pub(crate) fn stop(
+        mut self,
+        inputs: &[Input],
+        are_told: bool,
+        command: Command,
+    ) -> Result<Scratch, Poison> {
+        for input in inputs {
+            if are_told && let Err(refusal) = self.take(input.command.clone())? {
+                tracing::debug!(code = %refusal.code, "a command was refused");
+            }
+            self.acks.extend(input.message);
+        }
         if let Err(refusal) = self.take(command)? {
             tracing::debug!(code = %refusal.code, "a command was refused");
         }
@@ -382,6 +396,7 @@ impl<'a> Turn<'a> {
             | Event::CallOmitted { .. }
             | Event::CallSkipped { .. }
             | Event::CallFailed { .. }
+            | Event::CodeFailed { .. }
             | Event::EffectIntended { .. }
             | Event::EffectApplied { .. }
             | Event::EffectInDoubt { .. }
@@ -445,6 +460,7 @@ fn effect_call(event: &Event) -> Option<CallId> {
         | Event::CallOmitted { .. }
         | Event::CallSkipped { .. }
         | Event::CallFailed { .. }
+        | Event::CodeFailed { .. }
         | Event::ControlSettled { .. }
         | Event::KeyAwaited { .. }
         | Event::LateResult { .. }

@@ -23,6 +23,7 @@ impl Event {
             Self::CallOmitted { .. } => "CallOmitted",
             Self::CallSkipped { .. } => "CallSkipped",
             Self::CallFailed { .. } => "CallFailed",
+            Self::CodeFailed { .. } => "CodeFailed",
             Self::EffectIntended { .. } => "EffectIntended",
             Self::EffectApplied { .. } => "EffectApplied",
             Self::EffectInDoubt { .. } => "EffectInDoubt",
@@ -68,6 +69,7 @@ impl Event {
             | Self::LateResult { call, .. }
             | Self::HardPathLost { call }
             | Self::AddendumRecorded { call, .. } => Some(*call),
+            Self::CodeFailed { call, .. } => *call,
             Self::RunStarted(_)
             | Self::LeaseTaken(_)
             | Self::CancelRequested { .. }

@@ -123,6 +123,7 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::CallOmitted { .. }
         | Event::CallSkipped { .. }
         | Event::CallFailed { .. }
+        | Event::CodeFailed { .. }
         | Event::EffectIntended { .. }
         | Event::EffectApplied { .. }
         | Event::EffectInDoubt { .. }

@@ -101,6 +101,7 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
         Event::CallSkipped { call } => ending::apply(run, *call, Phase::Skipped, event.name()),
         Event::CallFailed { call, kind, reason } =>
             ending::apply(run, *call, Phase::Failed { kind: *kind, reason: *reason }, event.name()),
+        Event::CodeFailed { call, kind: _, message: _ } => prepare::apply_code_failed(run, *call),
         Event::EffectIntended { call, key } => effect::apply_intended(run, *call, key),
         Event::EffectApplied { call, result, reason } =>
             effect::apply_applied(run, *call, result, *reason),

@@ -96,6 +96,15 @@ pub enum Event {
         /// Why nothing more is tried.
         reason: Reason,
     },
+    /// The class's own code returned an error; what follows from it is said by the next event.
+    CodeFailed {
+        /// Which call's code; `None`: the code that puts the result together.
+        call: Option<CallId>,
+        /// The kind it gave.
+        kind: FailureKind,
+        /// What it said. May hold what a user wrote.
+        message: String,
+    },
     /// An effect is about to be sent for the first time.
     EffectIntended {
         /// The call that writes.

@@ -10,7 +10,7 @@ use crate::call::{Call, Phase};
 use crate::event::{AttemptEnd, Event, OutcomeKind};
 use crate::guard;
 use crate::run::{Asked, Head, LapOutcome, Later, Run};
-use crate::{advance, attempt};
+use crate::{advance, attempt, prepare};
 
 /// Whether every value of the result is there to be put together.
 pub(crate) fn can_assemble(run: &Run) -> bool {
@@ -31,7 +31,12 @@ pub(crate) fn assembled(
     if !can_assemble(run) {
         return Err(Refusal::new(Code::CallNotReady).about("the result is not complete"));
     }
-    Ok(vec![match result {
+    let said = result.as_ref().err();
+    let mut events: Vec<Event> = said
+        .map(|failure| prepare::code_failed(None, failure))
+        .into_iter()
+        .collect();
+    events.push(match result {
         Ok(result) => Event::LapEnded {
             outcome: if is_degraded(run) {
                 OutcomeKind::Degraded
@@ -48,7 +53,8 @@ pub(crate) fn assembled(
             result: None,
             at: now,
         },
-    }])
+    });
+    Ok(events)
 }
 
 /// Whether the result lacks something that was wanted.

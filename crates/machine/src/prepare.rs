@@ -118,7 +118,29 @@ pub(crate) fn unpreparable(
         | FailureKind::Canceled => Reason::Unclassified,
     };
     let kind = failure.kind;
-    Ok(ending::give_up(run, id, call, Why { kind, reason }))
+    let mut events = vec![code_failed(Some(id), failure)];
+    events.extend(ending::give_up(run, id, call, Why { kind, reason }));
+    Ok(events)
+}
+
+/// What the class's own code said.
+pub(crate) fn code_failed(call: Option<CallId>, failure: &Failure) -> Event {
+    let code = failure.provider_code.as_deref();
+    let said = failure.message.as_deref();
+    let words: Vec<&str> = [code, said].into_iter().flatten().collect();
+    Event::CodeFailed {
+        call,
+        kind: failure.kind,
+        message: words.join(": "),
+    }
+}
+
+/// It changes nothing by itself; the run's log is where it is kept.
+pub(crate) fn apply_code_failed(run: &Run, call: Option<CallId>) -> Result<(), Corrupt> {
+    match call {
+        Some(id) => guard::stored(run, id, "CodeFailed").map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn apply_prepared(

@@ -166,11 +166,14 @@ fn waits_for(run: &Run) -> Option<StateReason> {
     }
     let mut reasons = Vec::new();
     for (_, call) in calls.ready() {
-        reasons.push(match call.phase {
-            Phase::Ready { not_before } if not_before == AT_ONCE => return None,
-            _ if call.key_holder.is_some() => StateReason::KeyHeld,
-            _ => StateReason::Backoff,
-        });
+        let at_once = Phase::Ready {
+            not_before: AT_ONCE,
+        };
+        if call.phase == at_once {
+            return None;
+        }
+        let holder = call.key_holder;
+        reasons.push(holder.map_or(StateReason::Backoff, |_| StateReason::KeyHeld));
     }
     reasons.extend(calls.in_doubt().map(|_| StateReason::EffectInDoubt));
     reasons.into_iter().min()

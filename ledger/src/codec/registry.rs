@@ -81,4 +81,5 @@ kinds! {
     QuarantineLifted = 28, version 1;
     RunTerminated = 29, version 1;
     LapStarted = 30, version 1;
+    CodeFailed = 31, version 1;
 }

@@ -45,6 +45,7 @@ fn variable(event: &Event) -> usize {
         | Event::CancelRequested { .. }
         | Event::QuarantineLifted { .. }
         | Event::RunTerminated { .. }
+        | Event::CodeFailed { .. }
         | Event::LapStarted(_)
         | Event::RunQuarantined { .. } => 0,
         Event::LeaseTaken(_)

@@ -227,6 +227,11 @@ fn of_laps() -> Vec<Event> {
             by: by.clone(),
             why: "fixed in 1.3".to_owned(),
         },
+        Event::CodeFailed {
+            call: Some(CallId(3)),
+            kind: FailureKind::InvalidInput,
+            message: "the minutes name no owner".to_owned(),
+        },
         Event::RunTerminated {
             by: by.clone(),
             why: "obsolete".to_owned(),

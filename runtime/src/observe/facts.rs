@@ -230,6 +230,7 @@ impl<'a> About<'a> {
             | Event::ListRecorded { .. }
             | Event::AttemptStarted(_)
             | Event::CallSkipped { .. }
+            | Event::CodeFailed { .. }
             | Event::EffectIntended { .. }
             | Event::KeyAwaited { .. }
             | Event::LateResult { .. }

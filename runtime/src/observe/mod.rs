@@ -10,12 +10,12 @@
 //! All at level `info`. The spans of a process are nested `run` > `call` > `attempt` and `run` >
 //! `call` > `reconcile`; by their ids a `reconcile` is below the attempt it asks about.
 //!
-//! | span | from | to |
-//! |---|---|---|
-//! | `run` | a process begins to drive the run | it lets go of it, at the latest when it is closed |
-//! | `call` | its request is fixed, or this process first acts for it | it has its value, is left out or failed |
-//! | `attempt` | the request may leave | its end is known, or this process stopped waiting |
-//! | `reconcile` | the receiver is asked what became of an attempt | it answered, or could not tell |
+//! | span | from .. to |
+//! |---|---|
+//! | `run` | a process begins to drive the run .. it lets go of it |
+//! | `call` | its request is fixed, or this process first acts for it .. its end is known |
+//! | `attempt` | the request may leave .. its end is known, or nobody waits any more |
+//! | `reconcile` | the receiver is asked about an attempt .. it answered, or could not tell |
 //!
 //! [`SPANS`] lists the fields. Ids of the caller's trace are there when `start` was given a valid
 //! `traceparent`: `trace_id`, `span_id` and `parent_span_id` in hexadecimal, as W3C Trace Context

@@ -10,7 +10,7 @@ use std::future::Future;
 use mainstay_dispatch::{SpanId, TraceContext};
 use mainstay_graph::TaskClass;
 use mainstay_machine::{Call, Head, Phase, Run};
-use mainstay_types::{BoxFuture, CallId, Code, Epoch, Reason, RunId};
+use mainstay_types::{BoxFuture, CallId, Code, Epoch, Reason, RunId, WorkerId};
 use tracing::field::{Empty, display};
 use tracing::{Instrument, Span, info_span};
 
@@ -18,7 +18,9 @@ use tracing::{Instrument, Span, info_span};
 pub(crate) struct RunSpans {
     id: RunId,
     run: Span,
-    /// Whose epoch the span shows; `None` until this process owns the run.
+    /// Who drove the run before, and in which epoch.
+    before: Option<(Epoch, WorkerId)>,
+    /// Whose epoch the span shows; `None` until this process has appended to the run.
     epoch: Option<Epoch>,
     calls: BTreeMap<CallId, Span>,
 }
@@ -28,17 +30,16 @@ impl RunSpans {
     /// is no child of it: it may outlive it by days. One that goes on names its last owner's span.
     pub(crate) fn begin(id: RunId, class: &TaskClass, run: &Run) -> Self {
         let span = run_span(id, class);
-        match run.head() {
-            Some(before) => link(&span, before),
-            None => {
-                if let Some(caller) = Span::current().id() {
-                    span.follows_from(caller);
-                }
-            }
+        let before = run.head().map(|head| (head.epoch, head.worker));
+        if before.is_none()
+            && let Some(caller) = Span::current().id()
+        {
+            span.follows_from(caller);
         }
         Self {
             id,
             run: span,
+            before,
             epoch: None,
             calls: BTreeMap::new(),
         }
@@ -92,6 +93,21 @@ impl RunSpans {
             self.run.record("span_id", display(own));
             self.run.record("parent_span_id", display(caller.span_id()));
             self.run.record("sampled", caller.is_sampled());
+        }
+        self.link(head);
+    }
+
+    /// Names the span of the last owner. A run that its own owner had only put aside has none.
+    fn link(&self, head: &Head) {
+        let Some((epoch, worker)) = self.before.filter(|(epoch, _)| *epoch < head.epoch) else {
+            return;
+        };
+        self.run.record("link.epoch", epoch.get());
+        self.run.record("link.worker", display(worker));
+        if let Some(caller) = caller(head) {
+            let last = SpanId::of_run(self.id, epoch);
+            self.run.record("link.trace_id", caller.trace_id());
+            self.run.record("link.span_id", display(last));
         }
     }
 
@@ -158,17 +174,6 @@ fn run_span(id: RunId, class: &TaskClass) -> Span {
         otel.kind = "internal",
         otel.status_code = Empty,
     )
-}
-
-/// Names the span under which the run was driven before.
-fn link(span: &Span, before: &Head) {
-    span.record("link.epoch", before.epoch.get());
-    span.record("link.worker", display(before.worker));
-    if let Some(caller) = caller(before) {
-        let last = SpanId::of_run(before.run, before.epoch);
-        span.record("link.trace_id", caller.trace_id());
-        span.record("link.span_id", display(last));
-    }
 }
 
 fn call_span(parent: &Span, run: &Run, id: CallId) -> Span {

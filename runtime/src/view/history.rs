@@ -55,6 +55,7 @@ impl History {
             | Event::CallOmitted { .. }
             | Event::CallSkipped { .. }
             | Event::CallFailed { .. }
+            | Event::CodeFailed { .. }
             | Event::EffectIntended { .. }
             | Event::EffectApplied { .. }
             | Event::EffectAbsent { .. }

@@ -10,8 +10,8 @@ use mainstay_machine::{
     RunStarted,
 };
 use mainstay_types::{
-    AttemptNo, CallId, CostUnits, EffectKey, Failure, Millis, Payload, Reason, RunId, Rung,
-    Timestamp, Tokens,
+    AttemptNo, CallId, CostUnits, EffectKey, Failure, FailureKind, Millis, Payload, Reason, RunId,
+    Rung, Timestamp, Tokens,
 };
 
 use super::call::dependency;
@@ -61,6 +61,7 @@ impl Teller<'_> {
             Event::CallFailed { call, kind, reason } => {
                 self.of(*call, &format!("failed: {kind}, {reason}"))
             }
+            Event::CodeFailed { call, kind, .. } => self.code_failed(*call, *kind),
             Event::EffectIntended { call, key } => self.intended(*call, key),
             Event::EffectApplied { call, result, reason } => self.applied(*call, result, *reason),
             Event::EffectInDoubt { call, reason, lookup_at, absent_after } => {
@@ -89,6 +90,13 @@ impl Teller<'_> {
             }
             Event::RunTerminated { by, why } => format!("{by} ended the run: {why}"),
             Event::LapStarted(started) => self.lap_started(started),
+        }
+    }
+
+    fn code_failed(&self, call: Option<CallId>, kind: FailureKind) -> String {
+        match call {
+            Some(call) => self.of(call, &format!("could not be made by its own code: {kind}")),
+            None => format!("the result could not be put together by its own code: {kind}"),
         }
     }
 
@@ -339,7 +347,7 @@ impl Teller<'_> {
     ) -> String {
         let result = result.map(bytes);
         let result = result.map_or_else(String::new, |bytes| format!(", result of {bytes}"));
-        let took = at.since(self.start);
+        let took = at.since(self.lap_start(at));
         format!(
             "the lap ended {} after {took}: {reason}{result}",
             outcome.as_str()
@@ -347,8 +355,23 @@ impl Teller<'_> {
     }
 }
 
+impl Teller<'_> {
+    /// When the lap that ended then had begun.
+    fn lap_start(&self, ended_at: Timestamp) -> Timestamp {
+        let head = self.run.head();
+        let laps = head
+            .into_iter()
+            .flat_map(|head| head.past.iter().chain([&head.lap]));
+        let mut begun = laps.map(|lap| lap.started_at).filter(|&at| at <= ended_at);
+        begun.next_back().unwrap_or(self.start)
+    }
+}
+
 /// What somebody else said about an event: it is not ours, and may hold contents.
 pub(super) fn said(event: &Event) -> Option<String> {
+    if let Event::CodeFailed { message, .. } = event {
+        return (!message.is_empty()).then(|| message.clone());
+    }
     if let Event::RunQuarantined { message } = event {
         let code = quarantine_code(message).as_str();
         let rest = message.strip_prefix(code).unwrap_or(message);

@@ -23,7 +23,7 @@ use crate::world::script::maybe_sent;
 use crate::world::{World, minutes};
 
 /// As tokio does: a task that panics is dropped, and the others go on.
-struct Catching(LocalSpawner);
+pub(crate) struct Catching(pub(crate) LocalSpawner);
 
 struct Caught(Option<BoxFuture<'static, ()>>);
 

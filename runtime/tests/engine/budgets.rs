@@ -173,7 +173,7 @@ fn a_call_that_always_fails_stops_after_its_attempts_whatever_crashed() {
 
 /// F14: a slow primary, a fallback that wins, then the primary answers.
 #[test]
-fn an_answer_after_its_attempt_timed_out_changes_nothing_that_was_told() {
+fn f14_an_answer_after_its_attempt_timed_out_changes_nothing_that_was_told() {
     let world = World::new();
     world.outside.script(|ask| match ask.dependency.as_str() {
         "primary" => Does::Answer(1_500),
@@ -230,7 +230,7 @@ impl Write for Unaskable {
 
 /// F10: the process dies while a call is out whose contract allows at most one send.
 #[test]
-fn a_write_that_only_a_person_can_resolve_is_never_sent_again_and_waits_for_one() {
+fn f10_a_write_that_only_a_person_can_resolve_is_never_sent_again_and_waits_for_one() {
     let world = World::new();
     world.outside.script(|_| Does::Hang);
     let mut g = TaskClass::<Minutes>::define("once", 1);
@@ -272,7 +272,7 @@ fn a_write_that_only_a_person_can_resolve_is_never_sent_again_and_waits_for_one(
 
 /// F15: a timeout after the request was accepted against a connection that never stood.
 #[test]
-fn a_read_may_be_asked_elsewhere_and_a_write_only_when_it_was_not_sent() {
+fn f15_a_read_may_be_asked_elsewhere_and_a_write_only_when_it_was_not_sent() {
     let world = World::new();
     world.outside.script(|ask| match ask.dependency.as_str() {
         "primary" => Does::Fail(10, maybe_sent(FailureKind::PermanentProvider)),

@@ -14,17 +14,19 @@ use crate::world::{Does, World, minutes};
 
 /// Where the core itself is made to panic for one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum In {
+pub(crate) enum In {
     Decide,
     DecideAlways,
     Apply,
+    /// At the very first event, so that the run cannot be folded at all.
+    Fold,
     Pending,
     /// Only when it is asked outside of a turn: twice for one state.
     PendingAgain,
 }
 
 /// A core with a bug that one run meets from its `after`th settlement on.
-struct Buggy {
+pub(crate) struct Buggy {
     bad: Arc<Mutex<Option<RunId>>>,
     place: In,
     armed: AtomicBool,
@@ -32,7 +34,7 @@ struct Buggy {
 }
 
 impl Buggy {
-    fn new(bad: &Arc<Mutex<Option<RunId>>>, place: In) -> Self {
+    pub(crate) fn new(bad: &Arc<Mutex<Option<RunId>>>, place: In) -> Self {
         Self {
             bad: Arc::clone(bad),
             place,
@@ -42,9 +44,14 @@ impl Buggy {
     }
 
     /// From the beginning, not from the first settlement on.
-    fn armed(self) -> Self {
+    pub(crate) fn armed(self) -> Self {
         self.armed.store(true, Ordering::SeqCst);
         self
+    }
+
+    /// Whether somebody met the bug at the first event.
+    pub(crate) fn was_met(&self) -> bool {
+        self.place == In::Fold && self.seen.load(Ordering::SeqCst) != 0
     }
 
     fn is_bad(&self, run: &Run) -> bool {
@@ -76,6 +83,13 @@ impl Core for Buggy {
         if self.is_bad(run) && self.place == In::Apply && is_end {
             panicked("a bug in apply".to_owned());
         }
+        if self.place == In::Fold
+            && let Event::RunStarted(started) = event
+            && Some(started.run) == *self.bad.lock()
+        {
+            self.seen.store(1, Ordering::SeqCst);
+            panicked("a bug in apply".to_owned());
+        }
         Machine.apply(run, event)
     }
 
@@ -92,7 +106,7 @@ impl Core for Buggy {
 
 /// F33: state that makes the engine panic each time it is driven.
 #[test]
-fn a_bug_in_the_core_that_one_run_meets_quarantines_that_run_alone() {
+fn f33_a_bug_in_the_core_that_one_run_meets_quarantines_that_run_alone() {
     for place in [
         In::Decide,
         In::DecideAlways,

@@ -62,7 +62,7 @@ fn history(jumps: &'static [(u64, i64)]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn an_hour_back_and_two_forward_leave_every_moment_of_a_live_run_where_it_was() {
+fn f31_an_hour_back_and_two_forward_leave_every_moment_of_a_live_run_where_it_was() {
     let calm = history(&[]);
     assert_eq!(history(&[(50, -1), (700, 2), (1_250, -3)]), calm);
     assert_eq!(
@@ -101,7 +101,7 @@ fn taken(world: &World, id: RunId) -> mainstay_machine::LeaseTaken {
 }
 
 #[test]
-fn a_wall_that_went_back_while_the_process_was_down_extends_no_time() {
+fn f31_a_wall_that_went_back_while_the_process_was_down_extends_no_time() {
     let world = World::new();
     let id = killed(&world, |world| world.clock().jump_back(HOUR));
     let taken = taken(&world, id);
@@ -132,7 +132,7 @@ fn a_wall_that_went_back_while_the_process_was_down_extends_no_time() {
 }
 
 #[test]
-fn a_wall_that_went_forward_is_downtime_and_moves_the_times_by_what_the_class_allows() {
+fn f31_a_wall_that_went_forward_is_downtime_and_moves_the_times_by_what_the_class_allows() {
     let world = World::new();
     let id = killed(&world, |world| world.clock().jump_forward(HOUR.times(2)));
     let taken = taken(&world, id);
@@ -141,7 +141,7 @@ fn a_wall_that_went_forward_is_downtime_and_moves_the_times_by_what_the_class_al
 }
 
 #[test]
-fn jumps_fire_no_timer_twice_over_a_restart() {
+fn f31_jumps_fire_no_timer_twice_over_a_restart() {
     let world = World::new();
     with_a_wait(&world);
     let class = meeting_as(&world.outside, |g| {

@@ -23,7 +23,7 @@ fn priced(world: &World, cost: u64) -> Class<Minutes, String> {
 }
 
 #[test]
-fn a_run_whose_class_is_not_registered_waits_and_the_others_are_driven() {
+fn f17_a_run_whose_class_is_not_registered_waits_and_the_others_are_driven() {
     let world = World::new();
     world.outside.script(|_| Does::Answer(100));
     let (class, other) = (single(&world.outside), chain(&world.outside, 3));

@@ -92,8 +92,9 @@ fn an_absence_that_is_proven_lets_the_same_key_go_out_again() {
     );
 }
 
+/// F15, for writes.
 #[test]
-fn only_a_request_that_was_not_sent_may_go_out_again_without_asking() {
+fn f15_only_a_request_that_was_not_sent_may_go_out_again_without_asking() {
     let world = World::new();
     world.outside.script(|ask| match ask.nth {
         1 => Does::Fail(10, not_sent()),
@@ -200,7 +201,7 @@ fn an_answer_that_refuses_a_write_is_no_doubt() {
 
 /// F35: concurrency 1, cost spent, the deadline past.
 #[test]
-fn a_lookup_needs_no_token_no_cost_and_no_time_of_the_run() {
+fn f35_a_lookup_needs_no_token_no_cost_and_no_time_of_the_run() {
     let world = World::new();
     world.outside.script(|_| Does::Lose(0));
     world.outside.finds(|ask| match ask.at < 5_000 {

@@ -44,7 +44,7 @@ impl Service<AttemptRequest> for Retries {
 
 /// F38: a retry layer of the user's.
 #[test]
-fn a_layer_that_retries_sends_once_and_the_failure_stays_the_first_one() {
+fn f38_a_layer_that_retries_sends_once_and_the_failure_stays_the_first_one() {
     let world = World::new();
     world.outside.script(|ask| match ask.nth {
         1 => Does::LandAndFail(0, 10, maybe_sent(FailureKind::TransientTransport)),

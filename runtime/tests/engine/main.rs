@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
 
+mod alerts;
 mod answering;
 mod broken_word;
 mod budgets;
@@ -17,18 +18,24 @@ mod crashing;
 mod crowd;
 mod determinism;
 mod doubt;
+mod dropping;
 mod keys;
+mod laps;
 mod layers;
 mod observe_canary;
 mod observe_metrics;
 mod observe_spans;
+mod parking;
 mod poison;
+mod quarantine;
 mod real_threads;
 mod rivals;
 mod send_window;
 mod starting;
 mod stopping;
 mod store;
+mod tasks;
+mod terminating;
 mod values;
 mod walkthrough;
 mod world;

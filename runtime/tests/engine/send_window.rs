@@ -7,7 +7,7 @@ use mainstay_types::{Sent, limits};
 use crate::world::classes::single;
 use crate::world::{World, minutes};
 
-/// F39: what a stop of so many milliseconds between append and send leads to.
+/// What a stop of so many milliseconds between append and send leads to.
 fn stopped_for(ms: u64) -> (World, OutcomeKind) {
     let world = World::new();
     let class = single(&world.outside);
@@ -18,8 +18,9 @@ fn stopped_for(ms: u64) -> (World, OutcomeKind) {
     (world, kind)
 }
 
+/// F39: a process is stopped between the append and the send.
 #[test]
-fn a_process_that_wakes_after_the_window_does_not_send_and_tries_again() {
+fn f39_a_process_that_wakes_after_the_window_does_not_send_and_tries_again() {
     let (world, kind) = stopped_for(limits::SEND_WINDOW_MS + 1);
     assert_eq!(kind, OutcomeKind::Completed);
     let asks = world.outside.requests("orders");
@@ -41,7 +42,7 @@ fn a_process_that_wakes_after_the_window_does_not_send_and_tries_again() {
 }
 
 #[test]
-fn a_process_that_wakes_within_the_window_sends_with_less_time() {
+fn f39_a_process_that_wakes_within_the_window_sends_with_less_time() {
     let (world, kind) = stopped_for(limits::SEND_WINDOW_MS);
     assert_eq!(kind, OutcomeKind::Completed);
     let asks = world.outside.requests("orders");

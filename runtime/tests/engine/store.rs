@@ -10,7 +10,7 @@ use crate::world::{Does, Find, World, minutes};
 
 /// F32: the disk is full for a while.
 #[test]
-fn a_full_store_loses_nothing_sends_nothing_twice_and_goes_on_when_there_is_room() {
+fn f32_a_full_store_loses_nothing_sends_nothing_twice_and_goes_on_when_there_is_room() {
     let world = World::new();
     world.outside.script(|_| Does::Answer(100));
     let class = meeting(&world.outside);
@@ -189,7 +189,7 @@ fn a_run_that_another_owner_took_is_let_go_and_the_others_go_on() {
 
 /// F01: reading fails for a while in the middle of the recovery scan.
 #[test]
-fn a_store_that_cannot_be_read_for_two_seconds_delays_a_recovery_and_loses_no_run() {
+fn f01_a_store_that_cannot_be_read_for_two_seconds_delays_a_recovery_and_loses_no_run() {
     let world = World::new();
     world.outside.script(|_| Does::Answer(100));
     let class = chain(&world.outside, 2);

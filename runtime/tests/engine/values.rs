@@ -227,7 +227,7 @@ fn suffixed(world: &World, suffix: &'static str) -> Class<Minutes, Vec<String>> 
 
 /// F37: a deploy changes a call's closure between send and resend.
 #[test]
-fn a_closure_that_changed_while_the_process_was_down_changes_no_recorded_request() {
+fn f37_a_closure_that_changed_while_the_process_was_down_changes_no_recorded_request() {
     let world = World::new();
     world
         .outside

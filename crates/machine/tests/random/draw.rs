@@ -381,6 +381,7 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::HardPathLost { call }
         | Event::AddendumRecorded { call, .. } => *call = other,
         Event::AttemptStarted(started) => started.call = other,
+        Event::CodeFailed { call, .. } => *call = Some(other),
         Event::RunStarted(_)
         | Event::LeaseTaken(_)
         | Event::CancelRequested { .. }

@@ -86,6 +86,7 @@ impl Watch {
             | Event::CallOmitted { .. }
             | Event::CallSkipped { .. }
             | Event::CallFailed { .. }
+            | Event::CodeFailed { .. }
             | Event::EffectIntended { .. }
             | Event::EffectApplied { .. }
             | Event::EffectInDoubt { .. }

@@ -299,6 +299,9 @@ impl See<'_> {
             Event::LeaseTaken(taken) => {
                 format!("epoch={} extended={}ms", taken.epoch, taken.extended.get())
             }
+            Event::CodeFailed { call, kind, .. } => {
+                format!("{} {kind}", call.map_or_else(|| "result".to_owned(), path))
+            }
             Event::RunStarted(_)
             | Event::CancelRequested { .. }
             | Event::AnsweredLater { .. }

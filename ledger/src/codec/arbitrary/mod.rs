@@ -53,6 +53,13 @@ fn of_runs() -> impl Strategy<Value = Event> {
         text().prop_map(|message| Event::RunQuarantined { message }),
         (text(), text()).prop_map(|(by, why)| Event::QuarantineLifted { by, why }),
         (text(), text()).prop_map(|(by, why)| Event::RunTerminated { by, why }),
+        (option::of(call()), kind(), text()).prop_map(|(call, kind, message)| {
+            Event::CodeFailed {
+                call,
+                kind,
+                message,
+            }
+        }),
         lap_started(),
         Just(Event::RunClosed),
     ]

@@ -22,6 +22,9 @@ frozen_event! {
 }
 frozen_event! { CallOmittedV1 = CallOmitted { call: u32, reason: ReasonV1 } }
 frozen_event! { CallSkippedV1 = CallSkipped { call: u32 } }
+frozen_event! {
+    CodeFailedV1 = CodeFailed { call: Option<u32>, kind: FailureKindV1, message: Text }
+}
 frozen_event! { CallFailedV1 = CallFailed { call: u32, kind: FailureKindV1, reason: ReasonV1 } }
 
 frozen! {

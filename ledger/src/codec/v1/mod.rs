@@ -94,6 +94,7 @@ table! {
     QuarantineLifted => QuarantineLiftedV1,
     RunTerminated => RunTerminatedV1,
     LapStarted => LapStartedV1,
+    CodeFailed => CodeFailedV1,
 }
 
 fn write<W: WireEvent + Encode>(event: &Event, out: &mut Vec<u8>) {

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use mainstay_ledger::{
-    CommitRequest, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger, LedgerError,
-    Loaded, Mark, MemoryLedger, Page, RunFilter, Stamped, StoredAlert, StoredClass, Verdict,
+    CommitRequest, Drive, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger,
+    LedgerError, Loaded, Mark, MemoryLedger, Op, Page, RunFilter, Stamped, StoredAlert,
+    StoredClass, Verdict,
 };
 use mainstay_machine::{Event, Summary};
 use mainstay_sim::VirtualTimers;
@@ -17,7 +18,9 @@ use mainstay_types::{
     Tenant, Timers, Timestamp, WorkerId,
 };
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
+
+use super::outside::panicked;
 
 /// When a crash comes, seen from an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +57,22 @@ struct State {
     /// Runs that were being executed at aborts.
     aborted: Vec<(RunId, u32)>,
     trap: Option<(usize, Moment)>,
+    parking_trap: Option<Moment>,
+    /// Commits that still fail as one that may succeed later does.
+    failing: u32,
+    /// Commits that still panic.
+    panicking: u32,
+    /// How long a read of a run takes.
+    reads_take: u64,
+    /// Commits of one moment become one group.
+    grouped: bool,
+    group: Vec<Grouped>,
+    /// How large the groups were.
+    groups: Vec<usize>,
 }
+
+/// A request that waits for its group, and who hears its verdict.
+type Grouped = (CommitRequest, oneshot::Sender<Result<Verdict, LedgerError>>);
 
 /// See the module.
 pub(crate) struct TestLedger {
@@ -142,6 +160,31 @@ impl TestLedger {
         self.state.lock().unreadable = (good, bad);
     }
 
+    /// Each read of a run takes so long.
+    pub(crate) fn slow_reads(&self, ms: u64) {
+        self.state.lock().reads_take = ms;
+    }
+
+    /// The next `commits` fail and write nothing; later ones may succeed.
+    pub(crate) fn fail_commits(&self, commits: u32) {
+        self.state.lock().failing = commits;
+    }
+
+    /// The next `commits` panic and write nothing.
+    pub(crate) fn panic_commits(&self, commits: u32) {
+        self.state.lock().panicking = commits;
+    }
+
+    /// Commits of one moment are one group from now on.
+    pub(crate) fn group(&self) {
+        self.state.lock().grouped = true;
+    }
+
+    /// How large the groups were.
+    pub(crate) fn groups(&self) -> Vec<usize> {
+        self.state.lock().groups.clone()
+    }
+
     /// Several workers share the ledger, each with a lease.
     pub(crate) fn share(&self) {
         self.state.lock().shared = true;
@@ -163,9 +206,20 @@ impl TestLedger {
         self.state.lock().trap = Some((append, moment));
     }
 
+    /// The next append by which a run is parked does not get past `moment`.
+    pub(crate) fn trap_parking(&self, moment: Moment) {
+        self.state.lock().parking_trap = Some(moment);
+    }
+
     /// No trap any more.
     pub(crate) fn disarm(&self) {
-        self.state.lock().trap = None;
+        let mut state = self.state.lock();
+        (state.trap, state.parking_trap) = (None, None);
+    }
+
+    /// The aborts are forgotten, as a life that ends in order makes them.
+    pub(crate) fn blame_nobody(&self) {
+        self.state.lock().aborted.clear();
     }
 
     /// Completes when the trap has sprung.
@@ -227,10 +281,15 @@ impl TestLedger {
             state.tries += 1;
             state.latency
         };
+        self.may_fail()?;
         let has_events = requests
             .iter()
             .any(|r| r.parts.iter().any(|p| !p.events.is_empty()));
-        let trapped = if has_events { self.is_trapped() } else { None };
+        let trapped = match has_events {
+            true => self.is_trapped(),
+            false if requests.iter().any(parks) => self.state.lock().parking_trap.take(),
+            false => None,
+        };
         self.pass(latency.0).await;
         self.spring(trapped, Moment::Before).await;
         if self.state.lock().poisoned {
@@ -241,7 +300,7 @@ impl TestLedger {
         if has_events && self.state.lock().full {
             return Ok(requests.iter().map(|_| Verdict::Full).collect());
         }
-        let verdicts = self.inner.commit(requests.clone()).await?;
+        let verdicts = self.committed(requests.clone()).await?;
         self.note(&requests, &verdicts);
         self.spring(trapped, Moment::Durable).await;
         self.pass(latency.1).await;
@@ -250,6 +309,51 @@ impl TestLedger {
             self.timers.advance(Millis::new(stops));
         }
         self.spring(trapped, Moment::Acknowledged).await;
+        Ok(verdicts)
+    }
+
+    fn may_fail(&self) -> Result<(), LedgerError> {
+        let mut state = self.state.lock();
+        if 0 < state.panicking {
+            state.panicking -= 1;
+            drop(state);
+            panicked("the ledger panicked".to_owned());
+        }
+        if 0 < state.failing {
+            state.failing -= 1;
+            return Err(LedgerError::Io {
+                detail: "the disk does not take it".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Commits at once, or with everything else of this moment.
+    async fn committed(&self, requests: Vec<CommitRequest>) -> Result<Vec<Verdict>, LedgerError> {
+        if !self.state.lock().grouped {
+            return self.inner.commit(requests).await;
+        }
+        let mut waiting = Vec::new();
+        for request in requests {
+            let (tell, told) = oneshot::channel();
+            self.state.lock().group.push((request, tell));
+            waiting.push(told);
+        }
+        self.timers.sleep(Millis::new(1)).await;
+        let group = std::mem::take(&mut self.state.lock().group);
+        if !group.is_empty() {
+            self.state.lock().groups.push(group.len());
+            let (requests, tells): (Vec<_>, Vec<_>) = group.into_iter().unzip();
+            let verdicts = self.inner.commit(requests).await?;
+            for (tell, verdict) in tells.into_iter().zip(verdicts) {
+                // Whoever asked may be gone.
+                drop(tell.send(Ok(verdict)));
+            }
+        }
+        let mut verdicts = Vec::new();
+        for told in waiting {
+            verdicts.push(told.await.expect("its group was committed")?);
+        }
         Ok(verdicts)
     }
 
@@ -269,6 +373,11 @@ impl TestLedger {
             }
         }
     }
+}
+
+fn parks(request: &CommitRequest) -> bool {
+    let mut ops = request.parts.iter().flat_map(|part| &part.ops);
+    ops.any(|op| matches!(op, Op::Drive(Drive::Parked { .. })))
 }
 
 async fn yield_once() {
@@ -302,6 +411,10 @@ impl Ledger for TestLedger {
 
     fn load(&self, run: RunId) -> BoxFuture<'_, Result<Option<Loaded>, LedgerError>> {
         Box::pin(async move {
+            let takes = self.state.lock().reads_take;
+            if 0 < takes {
+                self.timers.sleep(Millis::new(takes)).await;
+            }
             self.readable()?;
             self.inner.load(run).await
         })

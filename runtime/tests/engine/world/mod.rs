@@ -109,6 +109,19 @@ impl World {
         }
     }
 
+    /// These processes go on side by side for so long; one that is left out stands still.
+    pub(crate) fn side_by_side(&self, lives: &[&Life], ms: u64) {
+        for _ in 0..ms.div_ceil(STEP_MS) {
+            for life in lives {
+                life.executor.run_until_stalled();
+            }
+            self.timers.advance(Millis::new(STEP_MS));
+        }
+        for life in lives {
+            life.executor.run_until_stalled();
+        }
+    }
+
     /// One life, ended by a crash after `polls` polls unless `act` ends before; `None` when it
     /// crashed.
     pub(crate) fn live_for<T, F>(
@@ -183,8 +196,27 @@ impl Life {
         self.executor.run_for(Millis::new(ms));
     }
 
+    /// How many runs are in memory.
+    pub(crate) fn in_memory(&self) -> usize {
+        self.engine.status().live
+    }
+
+    /// Goes on until `is_there`, at most for `ms`; says whether it came to be.
+    pub(crate) fn until(&self, ms: u64, is_there: impl Fn() -> bool) -> bool {
+        for _ in 0..ms.div_ceil(STEP_MS) {
+            if is_there() {
+                return true;
+            }
+            self.run_for(STEP_MS);
+        }
+        is_there()
+    }
+
     /// Everything in memory is gone.
     pub(crate) fn crash(self) {
         self.executor.crash();
     }
 }
+
+/// How fine processes that go on side by side are cut into turns.
+const STEP_MS: u64 = 5;

@@ -30,6 +30,8 @@ struct State {
     asks: Vec<Ask>,
     effects: Vec<Effect>,
     dedupe: bool,
+    /// The dependency whose answers differ each time.
+    fickle: Option<&'static str>,
     /// Requests whose adapter is still at it.
     open: usize,
 }
@@ -54,6 +56,7 @@ impl Outside {
             asks: Vec::new(),
             effects: Vec::new(),
             dedupe: true,
+            fickle: None,
             open: 0,
         };
         Arc::new(Self {
@@ -76,6 +79,11 @@ impl Outside {
     /// The receiver does not look at keys.
     pub(crate) fn ignore_keys(&self) {
         self.state.lock().dedupe = false;
+    }
+
+    /// Whoever reads from this dependency is told something else each time, as a model does.
+    pub(crate) fn fickle(&self, dependency: &'static str) {
+        self.state.lock().fickle = Some(dependency);
     }
 
     /// All requests that arrived, in order, look-ups among them.
@@ -188,6 +196,16 @@ impl Outside {
         })
     }
 
+    fn told(&self, dependency: &str, asked: &Question) -> Vec<String> {
+        let is_fickle = self.state.lock().fickle == Some(dependency);
+        let nth = self.requests(dependency).len();
+        let told = asked.actions.iter().map(|action| match is_fickle {
+            true => format!("{action}, as told the {nth}. time"),
+            false => action.clone(),
+        });
+        told.collect()
+    }
+
     async fn treat<T>(&self, ask: &Ask, answer: impl FnOnce() -> T) -> Result<Answer<T>, Failure> {
         let does = (self.state.lock().does)(ask);
         let _open = Open::new(self);
@@ -282,7 +300,7 @@ impl Read for Reads {
         let ask = self.outside.note(self.name, text(&asked), cx);
         let told = || Told {
             by: self.name.to_owned(),
-            actions: asked.actions.clone(),
+            actions: self.outside.told(self.name, &asked),
         };
         self.outside.treat(&ask, told).await
     }
@@ -327,6 +345,7 @@ impl Write for Writes {
                     .known(&ask)
                     .map_or(Found::NotFound, Found::Applied));
             }
+            Find::NotFound(after) => (after, Found::NotFound),
             Find::InProgress(after) => (after, Found::InProgress),
             Find::Partly(after) => (after, Found::Partly),
             Find::CannotTell(after) => (after, Found::CannotTell),

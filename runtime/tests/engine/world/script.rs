@@ -46,6 +46,8 @@ pub(crate) enum Does {
 pub(crate) enum Find {
     /// The receiver says what is true, after so many milliseconds.
     Truth(u64),
+    /// The receiver says that it does not know the key, whatever is true.
+    NotFound(u64),
     /// The receiver is still at it.
     InProgress(u64),
     /// A part was done.

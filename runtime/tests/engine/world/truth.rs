@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mainstay_machine::{AttemptState, EffectStatus, Event, Run, apply};
-use mainstay_types::RunId;
+use mainstay_ledger::{Ledger, LedgerError, StoredAlert};
+use mainstay_machine::{AttemptState, EffectStatus, Event, Run, alert, apply, view};
+use mainstay_types::{AlertSeq, RunId};
 
 use super::World;
 
@@ -17,6 +18,60 @@ impl World {
         }
         self.no_effect_twice();
         self.known_effects_are_true();
+        self.rows_say_what_the_log_says();
+    }
+
+    /// Rows, alerts and marks are written with the events they follow from: both or neither, each
+    /// alert once and numbered without a gap.
+    pub(crate) fn rows_say_what_the_log_says(&self) {
+        let mut alerts = Vec::new();
+        for id in self.runs() {
+            let mut run = self.unborn(id).expect("the run exists");
+            for stamped in self.ledger.log_of(id).into_iter().flat_map(|a| a.events) {
+                apply(&mut run, &stamped.event).expect("the log is in order");
+                alerts.extend(alert::of(&run, &stamped.event, stamped.at));
+            }
+            let (seed, log) = (self.seed, self.describe(id));
+            let row = self.read(self.ledger.inner().summary(id));
+            assert_eq!(row, view::summary(&run), "seed {seed}: {log}");
+            let head = run.head().expect("it has started");
+            let driving = self.read(self.ledger.inner().driving(id));
+            let owes = !head.closed && head.quarantined.is_none();
+            assert!(owes || driving.is_none(), "seed {seed}: {driving:?} {log}");
+        }
+        let stored = self.alerts();
+        let numbers = stored.iter().map(|alert| alert.seq.get());
+        assert!(numbers.eq(1..=alerts.len() as u64), "seed {}", self.seed);
+        let stored = stored
+            .into_iter()
+            .map(|stored| format!("{:?}", stored.alert));
+        let (mut stored, mut wanted) = (
+            stored.collect::<Vec<_>>(),
+            alerts
+                .iter()
+                .map(|alert| format!("{alert:?}"))
+                .collect::<Vec<_>>(),
+        );
+        (stored.sort(), wanted.sort());
+        assert_eq!(stored, wanted, "seed {}", self.seed);
+    }
+
+    /// All alerts there are.
+    pub(crate) fn alerts(&self) -> Vec<StoredAlert> {
+        let mut alerts: Vec<StoredAlert> = Vec::new();
+        loop {
+            let after = alerts.last().map_or(AlertSeq(0), |last| last.seq);
+            let page = self.read(self.ledger.inner().alerts(after));
+            let more = page.more;
+            alerts.extend(page.rows);
+            if !more {
+                return alerts;
+            }
+        }
+    }
+
+    fn read<T>(&self, read: impl Future<Output = Result<T, LedgerError>>) -> T {
+        self.executor().block_on(read).expect("it can be read")
     }
 
     /// Authorised amounts stay within the limits at every prefix of the log.
@@ -57,6 +112,11 @@ impl World {
                 let over = is_over.then(|| stamped.event.call()).flatten();
                 if let Some(call) = over {
                     settled.entry(run.path(call)).or_insert(append.tick);
+                }
+                if matches!(stamped.event, Event::LapStarted(_)) {
+                    for (call, _) in run.calls().iter().filter(|(_, c)| !c.phase.is_final()) {
+                        settled.remove(&run.path(call));
+                    }
                 }
             }
         }
