@@ -213,6 +213,10 @@ pub const RECORD_BYTES_MAX: usize = 64 << 20;
 /// Unit: rows. Enforced by: the ledger. Beyond: a cursor.
 pub const PAGE_ROWS_MAX: usize = 1_000;
 
+/// Runs that are loaded for one page of effects.
+/// Unit: runs. Enforced by: the runtime. Beyond: the next page.
+pub const EFFECT_RUNS_MAX: usize = 100;
+
 /// Reads of one page or run that a recovery makes while reading fails, a second apart.
 /// Unit: reads. Enforced by: the runtime. Beyond: the engine does not start.
 pub const RECOVERY_READS_MAX: u32 = 60;

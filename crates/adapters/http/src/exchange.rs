@@ -13,7 +13,7 @@ use reqwest::{Body, Method, Request, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
-use crate::bounds::{SHOWN_URL_CHARS_MAX, TELLING_MARGIN, TRAVEL_MARGIN};
+use crate::bounds::{REFUSAL_BYTES_MAX, SHOWN_URL_CHARS_MAX, TELLING_MARGIN, TRAVEL_MARGIN};
 use crate::classify::{Cause, Deed, Ending, failure};
 use crate::client::HttpClient;
 use crate::gate::{Gate, GatedBody};
@@ -40,6 +40,16 @@ pub(crate) struct Outgoing {
     pub(crate) parts: RequestParts,
     pub(crate) headers: HeaderMap,
     pub(crate) deed: Deed,
+    pub(crate) refusals: Refusals,
+}
+
+/// What becomes of the body of a reply that is not 2xx.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusals {
+    /// It is not read: the status says everything.
+    Unread,
+    /// It is read, as far as it comes whole and within `bounds::REFUSAL_BYTES_MAX`.
+    Read,
 }
 
 /// What came back, and to what.
@@ -49,7 +59,7 @@ pub(crate) struct Reply {
     place: String,
 }
 
-/// What came back. The body of what is not 2xx was not read.
+/// What came back. The body of what is not 2xx is empty unless it was to be read.
 struct Heard {
     status: StatusCode,
     retry_after: Option<Millis>,
@@ -61,32 +71,41 @@ impl Reply {
         self.heard.status
     }
 
-    /// The reply of a 2xx, or what another status means. An empty body is `null`.
-    pub(crate) fn json<R: DeserializeOwned>(self) -> Result<R, Failure> {
-        let Heard {
-            status,
-            retry_after,
-            body,
-        } = self.heard;
-        if !status.is_success() {
-            let why = status.canonical_reason().unwrap_or("unknown status");
-            let failure = told(Ending::Status(status), self.deed, &self.place, why);
-            return Err(Failure {
-                retry_after,
-                ..failure
-            });
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.heard.body
+    }
+
+    /// What a reply of this status means, with the wait that this reply asked for.
+    pub(crate) fn refused(&self, status: StatusCode) -> Failure {
+        let why = status.canonical_reason().unwrap_or("unknown status");
+        Failure {
+            retry_after: self.heard.retry_after,
+            ..self.told(Ending::Status(status), why)
         }
-        let body = if body.is_empty() {
-            b"null".to_vec()
+    }
+
+    /// This reply as the failure that `ending` is.
+    pub(crate) fn told(&self, ending: Ending, why: &str) -> Failure {
+        told(ending, self.deed, &self.place, why)
+    }
+
+    /// The reply of a 2xx, or what another status means. An empty body is `null`.
+    pub(crate) fn json<R: DeserializeOwned>(&self) -> Result<R, Failure> {
+        let status = self.heard.status;
+        if !status.is_success() {
+            return Err(self.refused(status));
+        }
+        let body: &[u8] = if self.heard.body.is_empty() {
+            b"null"
         } else {
-            body
+            &self.heard.body
         };
         decode(&Payload::new(body)).map_err(|error| {
             let why = format!(
                 "the reply (HTTP {}) cannot be read: {error}",
                 status.as_u16()
             );
-            told(Ending::ReplyInvalid, self.deed, &self.place, &why)
+            self.told(Ending::ReplyInvalid, &why)
         })
     }
 }
@@ -97,7 +116,7 @@ pub(crate) async fn exchange(
     out: Outgoing,
     cx: &AttemptContext,
 ) -> Result<Reply, Failure> {
-    let deed = out.deed;
+    let (deed, refusals) = (out.deed, out.refusals);
     let (url, body) = match out.parts.resolve(client.base()) {
         Ok(resolved) => resolved,
         Err(why) => return Err(told(Ending::Unsendable, deed, out.method.as_str(), &why)),
@@ -108,7 +127,7 @@ pub(crate) async fn exchange(
     let mut request = Request::new(out.method, url);
     *request.headers_mut() = out.headers;
     let gate = equip(&mut request, body, left, cx);
-    let talk = talk(client, request, &gate);
+    let talk = talk(client, request, &gate, refusals);
     let heard = unless_canceled(talk, &gate, deed, cx.cancel()).await;
     let heard = heard.map_err(fail)?;
     Ok(Reply { heard, deed, place })
@@ -155,7 +174,12 @@ fn canceled(ending: Ending) -> Mishap {
     (ending, "canceled".to_owned())
 }
 
-async fn talk(client: &HttpClient, request: Request, gate: &Gate) -> Result<Heard, Mishap> {
+async fn talk(
+    client: &HttpClient,
+    request: Request,
+    gate: &Gate,
+    refusals: Refusals,
+) -> Result<Heard, Mishap> {
     let sent = client.requests().execute(request).await;
     let response = sent.map_err(|error| {
         let ending = if error.is_connect() {
@@ -170,9 +194,13 @@ async fn talk(client: &HttpClient, request: Request, gate: &Gate) -> Result<Hear
     let status = response.status();
     let retry_after = retry_after(response.headers(), || client.wall());
     let body = if status.is_success() {
-        read(response, client).await?
+        read(response, client.reply_bytes_max()).await?
     } else {
-        Vec::new()
+        match refusals {
+            // The status is what counts: a body that does not come whole is no failure of its own.
+            Refusals::Read => read(response, REFUSAL_BYTES_MAX).await.unwrap_or_default(),
+            Refusals::Unread => Vec::new(),
+        }
     };
     Ok(Heard {
         status,
@@ -181,8 +209,7 @@ async fn talk(client: &HttpClient, request: Request, gate: &Gate) -> Result<Hear
     })
 }
 
-async fn read(mut response: Response, client: &HttpClient) -> Result<Vec<u8>, Mishap> {
-    let max = client.reply_bytes_max();
+async fn read(mut response: Response, max: usize) -> Result<Vec<u8>, Mishap> {
     let too_large = || {
         (
             Ending::ReplyTooLarge,

@@ -32,6 +32,7 @@
 //! `X-Fence-Token`, the lease epoch of the run's owner. A look-up is a control attempt and has
 //! neither: it must not be taken for the write.
 
+pub mod ask;
 pub mod bounds;
 pub mod classify;
 pub mod client;
@@ -46,6 +47,7 @@ mod gate;
 mod retry_after;
 mod route;
 
+pub use ask::HttpReply;
 pub use client::{HttpClient, HttpClientBuilder, HttpError};
 pub use parts::RequestParts;
 pub use read::HttpRead;

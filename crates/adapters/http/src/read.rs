@@ -9,7 +9,7 @@ use reqwest::header::HeaderMap;
 
 use crate::classify::Deed;
 use crate::client::HttpClient;
-use crate::exchange::{Outgoing, exchange};
+use crate::exchange::{Outgoing, Refusals, exchange};
 use crate::parts::RequestParts;
 use crate::route::Route;
 
@@ -66,6 +66,7 @@ impl<Q: Value, R: Value> Read for HttpRead<Q, R> {
             parts: (self.route.parts)(&request),
             headers: HeaderMap::new(),
             deed: Deed::Reads,
+            refusals: Refusals::Unread,
         };
         let reply = exchange(&self.route.client, out, cx).await?;
         reply.json().map(Answer::new)

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::classify::{Deed, Ending, failure};
 use crate::client::HttpClient;
-use crate::exchange::{Outgoing, Reply, exchange, wire};
+use crate::exchange::{Outgoing, Refusals, Reply, exchange, wire};
 use crate::key::{quoted, wire_key};
 use crate::parts::RequestParts;
 use crate::route::{Parts, Route};
@@ -193,6 +193,7 @@ async fn send<Q: Value, R: Value>(
         parts: (route.parts)(request),
         headers,
         deed,
+        refusals: Refusals::Unread,
     };
     let reply = exchange(&route.client, out, cx).await?;
     reply.json().map(Answer::new)
@@ -209,6 +210,7 @@ async fn ask(
         parts,
         headers: HeaderMap::new(),
         deed: Deed::Reads,
+        refusals: Refusals::Unread,
     };
     exchange(client, out, cx).await
 }
