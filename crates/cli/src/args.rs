@@ -5,27 +5,27 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use mainstay_machine::RunState;
-use mainstay_types::{ClassName, RunId, Tenant, limits};
+use clap_complete::Shell;
+use mainstay_machine::{OutcomeKind, RunState};
+use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, state};
+use mainstay_types::{ClassName, RunId, Tenant};
 
-use crate::store::RunPrefix;
+use crate::prefix::RunPrefix;
 
-/// Rows of a listing unless another number is asked for.
-const ROWS_DEFAULT: usize = 50;
+const ABOUT: &str = "Looks at the runs of a Mainstay store, and stops or continues them";
 
-const ABOUT: &str = "Looks at the runs of a Mainstay store";
-
-const LONG_ABOUT: &str = "Looks at the runs of a Mainstay store.\n\n\
-    It reads a store that no running program holds, and changes nothing of what is stored. \
-    stdout is data, stderr the rest; with --json stdout is one JSON value, and an error is one \
-    JSON object {code, message, hint, retry_helps} on stderr.";
+const LONG_ABOUT: &str = "Looks at the runs of a Mainstay store, and stops or continues them.\n\n\
+    It asks the process that holds the store, through the store's local socket; a store that no \
+    process holds is opened for the time of the command, and nothing is driven. Looking changes \
+    nothing of what is stored. stdout is data, stderr the rest; with --json stdout is one JSON \
+    value, and an error is one JSON object {code, message, hint, retry_helps} on stderr.";
 
 const EXIT_CODES: &str = "Exit codes:\n  \
     0  done\n  \
     1  not found, or refused\n  \
     2  the arguments are wrong\n  \
-    3  the store cannot be used (held by another process, missing, unreadable), or the output\n     \
-       cannot be written\n  \
+    3  the store cannot be used (missing, unreadable, or held by a process that cannot be asked),\n     \
+       or the output cannot be written\n  \
     4  the store holds something corrupt\n\n\
     `error CODE` explains every code that an error begins with.";
 
@@ -53,13 +53,21 @@ pub struct Cli {
 pub enum Verb {
     /// List runs, newest first
     Runs(RunsArgs),
-    /// Look at one run
+    /// Look at one run, stop it or let it go on
     #[command(subcommand)]
     Run(RunVerb),
+    /// List what a person should hear of: hand-offs, doubts, late ends, quarantines
+    Alerts(AlertsArgs),
+    /// List effects in the outside world, applied or not, known or in doubt
+    Effects(EffectsArgs),
+    /// Show how the engine is: live runs, what is not driven, limits in force
+    Status,
     /// Show a task class: its calls, contracts, critical path and budget
     Graph(GraphArgs),
     /// Explain an error code; without one, list them
     Error(ErrorArgs),
+    /// Print the completion script of a shell
+    Completion(CompletionArgs),
 }
 
 /// Which runs are listed.
@@ -73,9 +81,17 @@ pub struct RunsArgs {
     #[arg(long, value_name = "NAME", value_parser = |text: &str| ClassName::new(text))]
     pub class: Option<ClassName>,
 
-    /// Only those in this state: running, ended, closed or quarantined
+    /// Only those in this state, for example running, ended or quarantined
     #[arg(long, value_parser = state)]
     pub state: Option<RunState>,
+
+    /// Only those whose newest lap ended so, for example completed or handed_off
+    #[arg(long, value_parser = outcome)]
+    pub outcome: Option<OutcomeKind>,
+
+    /// Only those with an effect in doubt
+    #[arg(long)]
+    pub in_doubt: bool,
 
     /// How many, at most 1000
     #[arg(long, value_name = "N", default_value_t = ROWS_DEFAULT, value_parser = rows)]
@@ -91,6 +107,12 @@ pub struct RunsArgs {
 pub enum RunVerb {
     /// Show calls, attempts, effects, budget, notices and the timeline
     Show(ShowArgs),
+    /// Ask it to stop: nothing new starts, writes that are out are settled first
+    Cancel(CommandArgs),
+    /// End it whatever its state; effects that are in doubt stay to be looked up
+    Terminate(CommandArgs),
+    /// Open the next lap of one that has ended: fresh times and budget, the same keys and effects
+    Continue(CommandArgs),
 }
 
 /// Which run is shown.
@@ -99,6 +121,67 @@ pub struct ShowArgs {
     /// The run's id, or its first characters (at least 8) when they fit no other run
     #[arg(value_name = "ID")]
     pub id: RunPrefix,
+
+    /// Show payloads too: results, packages, and what receivers and providers said
+    #[arg(long)]
+    pub payloads: bool,
+}
+
+/// Which run a command is for, who asks and why; both are recorded with it.
+#[derive(Args, Clone, Debug)]
+pub struct CommandArgs {
+    /// The run's id, or its first characters (at least 8) when they fit no other run
+    #[arg(value_name = "ID")]
+    pub id: RunPrefix,
+
+    /// Who asks; the user number of this process is recorded beside it
+    #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true)]
+    pub by: String,
+
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub why: String,
+}
+
+/// Which alerts are listed.
+#[derive(Args, Clone, Debug)]
+pub struct AlertsArgs {
+    /// Only those after this one: the last number that was seen
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub after: u64,
+
+    /// How many at once, at most 1000
+    #[arg(long, value_name = "N", default_value_t = ROWS_DEFAULT, value_parser = rows)]
+    pub limit: usize,
+
+    /// Go on with those to come until the process that holds the store ends: a line per alert,
+    /// with --json one JSON value per line
+    #[arg(long)]
+    pub follow: bool,
+}
+
+/// Which effects are listed.
+#[derive(Args, Clone, Debug)]
+pub struct EffectsArgs {
+    /// Only this run's
+    #[arg(long, value_name = "ID")]
+    pub run: Option<RunPrefix>,
+
+    /// Only those in doubt
+    #[arg(long)]
+    pub in_doubt: bool,
+
+    /// Go on after this run: what the page before said
+    #[arg(long, value_name = "RUN", value_parser = |text: &str| text.parse::<RunId>())]
+    pub cursor: Option<RunId>,
+}
+
+/// For which shell.
+#[derive(Args, Clone, Debug)]
+pub struct CompletionArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
 }
 
 /// Which class is shown, and how.
@@ -136,24 +219,4 @@ pub struct ErrorArgs {
     /// The code, for example STORE_LOCKED
     #[arg(value_name = "CODE")]
     pub code: Option<String>,
-}
-
-fn state(text: &str) -> Result<RunState, String> {
-    RunState::ALL
-        .into_iter()
-        .find(|state| state.as_str() == text)
-        .ok_or_else(|| {
-            format!(
-                "a state is one of {}",
-                RunState::ALL.map(RunState::as_str).join(", ")
-            )
-        })
-}
-
-fn rows(text: &str) -> Result<usize, String> {
-    let rows = text
-        .parse()
-        .ok()
-        .filter(|rows| (1..=limits::PAGE_ROWS_MAX).contains(rows));
-    rows.ok_or_else(|| format!("a number from 1 to {}", limits::PAGE_ROWS_MAX))
 }

@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
-use mainstay_ledger::LedgerError;
-use mainstay_types::{Code, Family, RetryHelps};
+use mainstay_socket::{Failure, failure};
+use mainstay_types::{Code, Family};
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,59 +77,17 @@ impl CliError {
 
     /// Whether doing the same again can help.
     pub(crate) fn retry_helps(&self) -> &'static str {
-        self.code
-            .map_or("later", |code| retry_helps(code.retry_helps()))
+        self.code.map_or("later", failure::retry_helps)
     }
 }
 
-/// The stable word.
-pub(crate) const fn retry_helps(helps: RetryHelps) -> &'static str {
-    match helps {
-        RetryHelps::No => "no",
-        RetryHelps::Yes => "yes",
-        RetryHelps::Later => "later",
+impl From<Failure> for CliError {
+    fn from(failure: Failure) -> Self {
+        let Failure {
+            code,
+            message,
+            hint,
+        } = failure;
+        Self::new(code, message, hint)
     }
-}
-
-impl From<LedgerError> for CliError {
-    fn from(error: LedgerError) -> Self {
-        let code = error.code();
-        let told = error.to_string();
-        // The ledger's own words begin with the code, and for damage they end with a hint.
-        let message = told
-            .strip_prefix(code.as_str())
-            .unwrap_or(&told)
-            .trim_start_matches(": ");
-        let message = message
-            .split("\n\nhint: ")
-            .next()
-            .unwrap_or(message)
-            .to_owned();
-        Self::new(code, message, way_out(&error))
-    }
-}
-
-fn way_out(error: &LedgerError) -> String {
-    match error {
-        LedgerError::Locked { .. } => {
-            "wait until that process has ended, or ask it: it has the newest state of its runs"
-        }
-        LedgerError::Missing { .. } => {
-            "check --store and the current folder; a command that reads makes no store"
-        }
-        LedgerError::Version { .. } => "use the version of this program that wrote the store",
-        LedgerError::Damaged { way_out, .. } => way_out,
-        LedgerError::Poisoned { .. } => "check the disk, then ask again",
-        LedgerError::Io { .. } => {
-            "check that this user may read and write the folder (opening takes its lock), and the \
-             disk"
-        }
-        LedgerError::InboxFull { .. } => "start an engine that drives the run",
-        LedgerError::RunUnknown { .. } => "`runs` lists the runs of this store",
-        LedgerError::CorruptRecord { .. } | LedgerError::CorruptChain { .. } => {
-            "copy the whole folder before anything else, then check the disk; other runs can still \
-             be read"
-        }
-    }
-    .to_owned()
 }

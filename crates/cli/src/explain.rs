@@ -2,11 +2,12 @@
 //!
 //! The pages are compiled in, so they can be read where nothing else works.
 
+use mainstay_socket::failure::retry_helps;
 use mainstay_types::{Code, FailureKind, Family, Reason};
 use serde::Serialize;
 
 use crate::args::ErrorArgs;
-use crate::error::{CliError, retry_helps};
+use crate::error::CliError;
 use crate::output::Output;
 use crate::table::table;
 
@@ -63,7 +64,7 @@ fn explained(code: Code) -> Explained {
             Family::Corrupt => "corrupt",
             Family::Problem => "problem",
         },
-        retry_helps: retry_helps(code.retry_helps()),
+        retry_helps: retry_helps(code),
         summary: code.summary(),
         page: None,
     }

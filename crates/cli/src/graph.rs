@@ -8,14 +8,15 @@ use std::sync::Arc;
 use mainstay_graph::{
     Criticality, EffectContract, Fallback, Node, NodeKind, OnDowntime, TaskClass, draw, path,
 };
-use mainstay_types::{Code, Millis, NodeId};
-use serde::Serialize;
+use mainstay_socket::{Ask, ClassAsk, Failure, Reply};
+use mainstay_types::{Code, Millis, NodeId, json};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::args::{GraphArgs, GraphFormat};
 use crate::error::CliError;
+use crate::operator::{reach, read};
 use crate::output::Output;
-use crate::store::Store;
 use crate::table::table;
 
 /// A `String` takes any text; only memory bounds it.
@@ -32,6 +33,25 @@ enum Source {
 struct Found {
     class: Arc<TaskClass>,
     source: Source,
+}
+
+/// The stored form of a class, as it is answered.
+#[derive(Deserialize)]
+struct StoredForm<'a> {
+    #[serde(borrow)]
+    class: &'a RawValue,
+}
+
+/// The stored classes, as they are answered.
+#[derive(Deserialize)]
+struct Names {
+    classes: Vec<Name>,
+}
+
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+    version: u32,
 }
 
 #[derive(Serialize)]
@@ -84,17 +104,38 @@ fn find(args: &GraphArgs, classes: &[Arc<TaskClass>], output: &Output) -> Result
             source: Source::Program,
         });
     }
-    let stored = Store::open(&output.store)?.classes()?;
-    match newest(args, stored.iter().map(|stored| Arc::clone(&stored.class))) {
-        Some(class) => Ok(Found {
-            class,
+    let mut operator = reach(&output.store)?;
+    let ask = Ask::Class(ClassAsk {
+        name: args.class.clone(),
+        version: args.version,
+    });
+    match operator.ask(&ask) {
+        Ok(reply) => Ok(Found {
+            class: Arc::new(stored(&reply)?),
             source: Source::Store,
         }),
-        None => {
-            let stored = stored.iter().map(|stored| &stored.class);
-            Err(unknown(args, classes.iter().chain(stored)))
+        Err(error) if error.code == Some(Code::ClassUnknown) => {
+            let stored: Names = read(&operator.ask(&Ask::Classes)?)?;
+            let stored = stored.classes.into_iter();
+            let stored = stored.map(|known| format!("{} v{}", known.name, known.version));
+            let own = classes.iter();
+            let own = own.map(|class| format!("{} v{}", class.name, class.version));
+            Err(unknown(args, own.chain(stored).collect()))
         }
+        Err(error) => Err(error),
     }
+}
+
+/// The class of an answer. Its bytes are read by the same reader as those of the store.
+fn stored(reply: &Reply) -> Result<TaskClass, CliError> {
+    let answer: StoredForm<'_> = read(reply)?;
+    let form = json::parse(answer.class.get()).map_err(|error| error.to_string());
+    let class =
+        form.and_then(|form| TaskClass::from_json(&form).map_err(|error| error.to_string()));
+    class.map_err(|error| {
+        let message = format!("the class's form cannot be read: {error}");
+        Failure::new(Code::SocketProtocol, message).into()
+    })
 }
 
 fn newest(
@@ -110,10 +151,7 @@ fn newest(
         .max_by_key(|class| class.version)
 }
 
-fn unknown<'a>(args: &GraphArgs, known: impl Iterator<Item = &'a Arc<TaskClass>>) -> CliError {
-    let mut known: Vec<String> = known
-        .map(|class| format!("{} v{}", class.name, class.version))
-        .collect();
+fn unknown(args: &GraphArgs, mut known: Vec<String>) -> CliError {
     known.sort();
     known.dedup();
     let hint = match known.as_slice() {

@@ -1,8 +1,9 @@
 //! The command line of Mainstay, as a library: a user's binary mounts it with its own classes.
 //!
-//! It looks at a store that no engine holds and changes nothing of what is stored. stdout is data,
-//! one JSON value with `--json`; everything else is stderr. Nothing here panics on what it reads,
-//! and a reader that goes away early is no error.
+//! Every command asks whoever answers for the store: the process that holds it, through its local
+//! socket, or the store itself when nobody does. Looking changes nothing of what is stored. stdout
+//! is data, one JSON value with `--json`; everything else is stderr. Nothing here panics on what it
+//! reads, and a reader that goes away early is no error.
 //!
 //! ```no_run
 //! // src/bin/acme-runs.rs of a user: the same commands, with the classes of this program.
@@ -10,15 +11,47 @@
 //!     mainstay_cli::main_with(Vec::new())
 //! }
 //! ```
+//!
+//! Or below a command of the user's own:
+//!
+//! ```no_run
+//! use clap::{Parser, Subcommand};
+//!
+//! #[derive(Parser)]
+//! struct Acme {
+//!     #[command(subcommand)]
+//!     verb: Verb,
+//! }
+//!
+//! #[derive(Subcommand)]
+//! enum Verb {
+//!     /// Serve requests
+//!     Serve,
+//!     /// Look at runs, stop them, let them go on
+//!     Ops(mainstay_cli::Cli),
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     match Acme::parse().verb {
+//!         Verb::Serve => std::process::ExitCode::SUCCESS,
+//!         Verb::Ops(cli) => cli.run(&[]),
+//!     }
+//! }
+//! ```
 
+mod alerts;
 mod args;
+mod completion;
+mod effects;
 mod error;
 mod explain;
 mod graph;
+mod operator;
 mod output;
+mod prefix;
 mod run;
 mod runs;
-mod store;
+mod status;
 mod table;
 
 use std::ffi::OsString;
@@ -29,8 +62,13 @@ use std::sync::Arc;
 use clap::Parser;
 use clap::error::ErrorKind;
 use mainstay_graph::TaskClass;
+use mainstay_socket::CommandVerb;
 
-pub use args::{Cli, ErrorArgs, GraphArgs, GraphFormat, RunVerb, RunsArgs, ShowArgs, Verb};
+pub use args::{
+    AlertsArgs, Cli, CommandArgs, CompletionArgs, EffectsArgs, ErrorArgs, GraphArgs, GraphFormat,
+    RunVerb, RunsArgs, ShowArgs, Verb,
+};
+pub use prefix::RunPrefix;
 
 use error::{CliError, Exit};
 use output::Output;
@@ -59,8 +97,19 @@ impl Cli {
         let done = match &self.verb {
             Verb::Runs(args) => runs::list(args, &output),
             Verb::Run(RunVerb::Show(args)) => run::show(args, &output),
+            Verb::Run(RunVerb::Cancel(args)) => run::command(CommandVerb::Cancel, args, &output),
+            Verb::Run(RunVerb::Terminate(args)) => {
+                run::command(CommandVerb::Terminate, args, &output)
+            }
+            Verb::Run(RunVerb::Continue(args)) => {
+                run::command(CommandVerb::Continue, args, &output)
+            }
+            Verb::Alerts(args) => alerts::list(args, &output),
+            Verb::Effects(args) => effects::list(args, &output),
+            Verb::Status => status::show(&output),
             Verb::Graph(args) => graph::draw(args, classes, &output),
             Verb::Error(args) => explain::explain(args, &output),
+            Verb::Completion(args) => completion::print(args, &output),
         };
         match done {
             Ok(()) => Exit::Ok.into(),

@@ -18,6 +18,13 @@ pub(crate) struct Output {
     pub(crate) program: String,
 }
 
+/// Whether what is printed is still read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    There,
+    Gone,
+}
+
 #[derive(Serialize)]
 struct Failure<'a> {
     code: Option<&'static str>,
@@ -34,6 +41,11 @@ impl Output {
 
     /// Prints data; a line feed is added when it has none at its end.
     pub(crate) fn print(&self, text: &str) -> Result<(), CliError> {
+        self.offer(text).map(drop)
+    }
+
+    /// The same, and whether anybody still reads.
+    pub(crate) fn offer(&self, text: &str) -> Result<Reader, CliError> {
         let mut out = io::stdout().lock();
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let written = out
@@ -41,8 +53,8 @@ impl Output {
             .and_then(|()| out.write_all(end.as_bytes()))
             .and_then(|()| out.flush());
         match written {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            Ok(()) => Ok(Reader::There),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Reader::Gone),
             Err(error) => Err(CliError::outside(
                 format!("stdout cannot be written: {error}"),
                 "check where the output goes",
@@ -62,6 +74,15 @@ impl Output {
     pub(crate) fn note(&self, text: &str) {
         if !self.json {
             complain(text);
+        }
+    }
+
+    /// Says how to go on, when there is more than was printed.
+    pub(crate) fn more(&self, option: &str, next: Option<&str>) {
+        if let Some(next) = next {
+            self.note(&format!(
+                "\nhint: there are more: the same with {option} {next}"
+            ));
         }
     }
 

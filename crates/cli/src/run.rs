@@ -1,17 +1,75 @@
-//! `run show`: one run, whole.
+//! `run show`, and the commands for one run.
 
-use mainstay_runtime::view::text;
+use mainstay_socket::{Ask, CommandAsk, CommandVerb, Form, RunAsk};
+use mainstay_types::Code;
+use serde::Deserialize;
 
-use crate::args::ShowArgs;
+use crate::args::{CommandArgs, ShowArgs};
 use crate::error::CliError;
+use crate::operator::{reach, read};
 use crate::output::Output;
-use crate::store::Store;
+
+/// As much of a taken command as is said.
+#[derive(Deserialize)]
+struct Taken {
+    run_id: String,
+    by: String,
+    why: String,
+    lap: Option<u32>,
+}
 
 /// Prints the run's view.
 pub(crate) fn show(args: &ShowArgs, output: &Output) -> Result<(), CliError> {
-    let view = Store::open(&output.store)?.show(&args.id, output)?;
+    let mut operator = reach(&output.store)?;
+    let ask = Ask::Run(RunAsk {
+        run: args.id.run(&mut *operator, output)?,
+        payloads: args.payloads,
+        form: if output.json { Form::Json } else { Form::Text },
+    });
+    let shown = operator.ask(&ask).map_err(|error| match error.code {
+        Some(Code::RunUnknown) => args.id.unknown(output),
+        Some(_) | None => error,
+    });
+    output.print(&shown?.body)
+}
+
+/// Has a command taken.
+pub(crate) fn command(
+    verb: CommandVerb,
+    args: &CommandArgs,
+    output: &Output,
+) -> Result<(), CliError> {
+    let mut operator = reach(&output.store)?;
+    let ask = Ask::Command(CommandAsk {
+        run: args.id.run(&mut *operator, output)?,
+        verb,
+        by: args.by.clone(),
+        why: args.why.clone(),
+    });
+    let taken = operator.ask(&ask).map_err(|error| match error.code {
+        Some(Code::RunUnknown) => args.id.unknown(output),
+        Some(_) | None => error,
+    });
+    let taken = taken?;
     if output.json {
-        return output.print_json(&view);
+        return output.print(&taken.body);
     }
-    output.print(&text::render(&view))
+    output.print(&sentence(verb, &read(&taken)?))?;
+    if !operator.is_served() {
+        output.note("no process holds the store: the next engine that drives the run acts on it");
+    }
+    Ok(())
+}
+
+fn sentence(verb: CommandVerb, taken: &Taken) -> String {
+    let what = match (verb, taken.lap) {
+        (CommandVerb::Cancel, _) => "is asked to stop".to_owned(),
+        (CommandVerb::Terminate, _) => "is terminated".to_owned(),
+        (CommandVerb::Continue, Some(lap)) => format!("goes on in lap {lap}"),
+        (CommandVerb::Continue, None) => "goes on".to_owned(),
+    };
+    let Taken {
+        run_id, by, why, ..
+    } = taken;
+    format!("run {run_id} {what}, by {by}: {why}")
 }

@@ -24,7 +24,14 @@ fn help_lists_the_commands_and_the_exit_codes() {
 fn every_command_has_help_of_its_own() {
     for (args, part) in [
         (["runs", "--help"].as_slice(), "--cursor <RUN>"),
-        (&["run", "show", "--help"], "at least 8"),
+        (&["run", "show", "--help"], "--payloads"),
+        (&["run", "cancel", "--help"], "at least 8"),
+        (&["run", "terminate", "--help"], "--by <WHO>"),
+        (&["run", "continue", "--help"], "--why <TEXT>"),
+        (&["alerts", "--help"], "--follow"),
+        (&["effects", "--help"], "--in-doubt"),
+        (&["status", "--help"], "limits in force"),
+        (&["completion", "--help"], "bash"),
         (&["graph", "--help"], "text, mermaid, dot, json"),
         (&["error", "--help"], "[CODE]"),
     ] {
@@ -53,9 +60,14 @@ fn what_cannot_be_understood_ends_with_two_and_prints_no_data() {
         (&["runs", "--limit", "1001"], "a number from 1 to 1000"),
         (
             &["runs", "--state", "asleep"],
-            "a state is one of running, ended, closed, quarantined",
+            "a state is one of running, waiting, waiting_for_code, ended, closed, quarantined",
+        ),
+        (
+            &["runs", "--outcome", "well"],
+            "an outcome is one of completed, degraded",
         ),
         (&["runs", "--cursor", "x"], "--cursor"),
+        (&["alerts", "--after", "x"], "--after"),
         (&["runs", "--class", "a b"], "not a valid class name"),
         (&["run", "show", "0192f0c"], "at least 8 characters"),
         (&["run", "show", "nonsense"], "32 hexadecimal digits"),

@@ -2,11 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
 
+mod canary;
+mod commands;
+mod completion;
 mod explain;
+mod follow;
 mod graph;
 mod help;
+mod live;
+mod locked;
 mod refused;
 mod runs;
+mod shapes;
 mod show;
 mod support;
 

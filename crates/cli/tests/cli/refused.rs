@@ -16,6 +16,7 @@ fn a_store_that_is_held_names_its_holder() {
     for args in [
         ["runs"].as_slice(),
         &["run", "show", "01a22bd1"],
+        &["status"],
         &["graph", "minutes"],
     ] {
         let said = ask(store.path(), args);
@@ -28,8 +29,10 @@ fn a_store_that_is_held_names_its_holder() {
         );
         assert!(said.err.contains(&pid), "{}", said.err);
         assert!(
-            said.err
-                .contains(&format!("[{}]\n\nhint: ", store.path().display())),
+            said.err.contains(&format!(
+                "[{}]\nits local socket cannot be asked: nobody listens there\n\nhint: ",
+                store.path().display()
+            )),
             "{}",
             said.err
         );

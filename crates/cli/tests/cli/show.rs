@@ -11,14 +11,16 @@ use crate::support::{ask, open, store, wait};
 fn a_stored_run_is_shown_as_its_view_says_it() {
     let story = Story::completed(1, "{}");
     let store = store(std::slice::from_ref(&story));
-    let view = RunView::of(&story.run, &story.recorded);
+    let whole = RunView::of(&story.run, &story.recorded);
     let id = run_id(1).to_string();
-    assert_eq!(
-        ask(store.path(), &["run", "show", &id]).data(),
-        text::render(&view)
-    );
-    let out = ask(store.path(), &["run", "show", &id, "--json"]).data();
-    assert_eq!(out.trim_end(), serde_json::to_string(&view).unwrap());
+    for (view, asked) in [
+        (whole.clone(), ["run", "show", &id, "--payloads"].as_slice()),
+        (whole.without_payloads(), &["run", "show", &id]),
+    ] {
+        assert_eq!(ask(store.path(), asked).data(), text::render(&view));
+        let out = ask(store.path(), &[asked, &["--json"]].concat()).data();
+        assert_eq!(out.trim_end(), serde_json::to_string(&view).unwrap());
+    }
 }
 
 #[test]
@@ -27,7 +29,13 @@ fn numbers_leave_the_store_as_they_went_in() {
     let store = store(&[Story::completed(1, result)]);
     let out = ask(
         store.path(),
-        &["--json", "run", "show", &run_id(1).to_string()],
+        &[
+            "--json",
+            "run",
+            "show",
+            &run_id(1).to_string(),
+            "--payloads",
+        ],
     )
     .data();
     assert!(out.contains(&format!("\"result\":{result}")), "{out}");

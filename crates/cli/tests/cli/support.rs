@@ -26,7 +26,7 @@ pub(crate) fn store(stories: &[Story]) -> TempDir {
 
 /// Opens the store, or makes one.
 pub(crate) fn open(folder: &Path) -> SledLedger {
-    SledLedger::open(folder, OpenOptions { create: true }).unwrap()
+    SledLedger::open(folder, OpenOptions::creating()).unwrap()
 }
 
 /// Writes a run as an engine would; its class only when asked to.

@@ -1,0 +1,223 @@
+//! Questions as HTTP: one table from question to request, and one back.
+//!
+//! What passed here is valid inside. A name in a query that no question has is refused: a filter
+//! that is misspelt must not show everything.
+
+use hyper::{Method, Uri};
+use mainstay_runtime::view::{OutcomeKind, RunState};
+use mainstay_types::{ClassName, RunId, Tenant, limits};
+use serde::{Deserialize, Serialize};
+
+use crate::ask::{
+    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, ROWS_DEFAULT, RunAsk,
+    RunsAsk, invalid, outcome, rows, state,
+};
+use crate::failure::Failure;
+use crate::query::Query;
+
+/// Who and why, as a command's body has them.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Told {
+    by: String,
+    why: String,
+}
+
+/// A question as HTTP.
+pub(crate) struct Sent {
+    pub(crate) method: Method,
+    pub(crate) target: String,
+    pub(crate) body: String,
+}
+
+impl Ask {
+    pub(crate) fn to_http(&self) -> Sent {
+        let target = match self {
+            Self::Status => "/status".to_owned(),
+            Self::Runs(ask) => ask.query().after("/runs"),
+            Self::Run(ask) => ask.query().after(&format!("/runs/{}", ask.run)),
+            Self::Command(ask) => format!("/runs/{}/{}", ask.run, ask.verb.as_str()),
+            Self::Alerts(ask) => ask.query().after("/alerts"),
+            Self::Effects(ask) => ask.query().after("/effects"),
+            Self::Classes => "/classes".to_owned(),
+            Self::Class(ask) => ask.query().after(&format!("/classes/{}", ask.name)),
+        };
+        let (method, body) = match self {
+            Self::Command(ask) => (Method::POST, ask.body()),
+            Self::Status
+            | Self::Runs(_)
+            | Self::Run(_)
+            | Self::Alerts(_)
+            | Self::Effects(_)
+            | Self::Classes
+            | Self::Class(_) => (Method::GET, String::new()),
+        };
+        Sent {
+            method,
+            target,
+            body,
+        }
+    }
+
+    /// The question of a request. `INVALID_INPUT` names what cannot be understood.
+    pub(crate) fn of_http(method: &Method, uri: &Uri, body: &[u8]) -> Result<Self, Failure> {
+        let parts: Vec<&str> = uri.path().trim_matches('/').split('/').collect();
+        let mut query = Query::of(uri.query().unwrap_or_default())?;
+        let ask = match (method.as_str(), parts.as_slice()) {
+            ("GET", ["status"]) => Self::Status,
+            ("GET", ["runs"]) => Self::Runs(RunsAsk::of(&mut query)?),
+            ("GET", ["runs", id]) => Self::Run(RunAsk::of(run_id(id)?, &mut query)?),
+            ("POST", ["runs", id, verb]) => Self::Command(CommandAsk::of(run_id(id)?, verb, body)?),
+            ("GET", ["alerts"]) => Self::Alerts(AlertsAsk::of(&mut query)?),
+            ("GET", ["effects"]) => Self::Effects(EffectsAsk::of(&mut query)?),
+            ("GET", ["classes"]) => Self::Classes,
+            ("GET", ["classes", name]) => Self::Class(ClassAsk::of(name, &mut query)?),
+            (method, _) => {
+                let message = format!("nothing is asked by {method} {}", uri.path());
+                return Err(invalid(message).hint(PATHS));
+            }
+        };
+        query.end()?;
+        Ok(ask)
+    }
+}
+
+const PATHS: &str = "GET /version /status /runs /runs/ID /alerts /effects /classes /classes/NAME, \
+                     POST /runs/ID/cancel /runs/ID/terminate /runs/ID/continue";
+
+impl RunsAsk {
+    fn query(&self) -> Query {
+        let mut query = Query::default();
+        query.put("tenant", self.tenant.as_ref());
+        query.put("class", self.class.as_ref());
+        query.put("state", self.state.map(RunState::as_str));
+        query.put("outcome", self.outcome.map(OutcomeKind::as_str));
+        query.put("in_doubt", self.in_doubt);
+        query.put("cursor", self.cursor);
+        query.put("limit", Some(self.limit));
+        query
+    }
+
+    fn of(query: &mut Query) -> Result<Self, Failure> {
+        Ok(Self {
+            tenant: query.take("tenant", |text| Tenant::new(text))?,
+            class: query.take("class", |text| ClassName::new(text))?,
+            state: query.take("state", state)?,
+            outcome: query.take("outcome", outcome)?,
+            in_doubt: query.take("in_doubt", str::parse)?,
+            cursor: query.take("cursor", str::parse)?,
+            limit: query.take("limit", rows)?.unwrap_or(ROWS_DEFAULT),
+        })
+    }
+}
+
+impl RunAsk {
+    fn query(self) -> Query {
+        let mut query = Query::default();
+        query.put("payloads", self.payloads.then_some(true));
+        query.put("form", (self.form == Form::Text).then_some("text"));
+        query
+    }
+
+    fn of(run: RunId, query: &mut Query) -> Result<Self, Failure> {
+        let form = query.take("form", |text| match text {
+            "json" => Ok(Form::Json),
+            "text" => Ok(Form::Text),
+            _ => Err("a form is one of json, text"),
+        })?;
+        Ok(Self {
+            run,
+            payloads: query.take("payloads", str::parse)?.unwrap_or(false),
+            form: form.unwrap_or(Form::Json),
+        })
+    }
+}
+
+impl CommandAsk {
+    fn body(&self) -> String {
+        let told = Told {
+            by: self.by.clone(),
+            why: self.why.clone(),
+        };
+        serde_json::to_string(&told).expect("two texts are JSON")
+    }
+
+    fn of(run: RunId, verb: &str, body: &[u8]) -> Result<Self, Failure> {
+        let verb = CommandVerb::ALL
+            .into_iter()
+            .find(|known| known.as_str() == verb)
+            .ok_or_else(|| invalid(format!("no such command [{verb}]")).hint(PATHS))?;
+        let told: Told = serde_json::from_slice(body).map_err(|error| {
+            let hint = "the body is {\"by\": \"who\", \"why\": \"why\"}";
+            invalid(format!("the body cannot be read: {error}")).hint(hint)
+        })?;
+        Ok(Self {
+            run,
+            verb,
+            by: told.by,
+            why: told.why,
+        })
+    }
+}
+
+impl AlertsAsk {
+    fn query(self) -> Query {
+        let mut query = Query::default();
+        query.put("after", Some(self.after));
+        query.put("limit", Some(self.limit));
+        query.put("wait_ms", (self.wait_ms != 0).then_some(self.wait_ms));
+        query
+    }
+
+    fn of(query: &mut Query) -> Result<Self, Failure> {
+        let wait_ms: u64 = query.take("wait_ms", str::parse)?.unwrap_or(0);
+        Ok(Self {
+            after: query.take("after", str::parse)?.unwrap_or(0),
+            limit: query.take("limit", rows)?.unwrap_or(ROWS_DEFAULT),
+            wait_ms: wait_ms.min(limits::SOCKET_ALERT_WAIT_MS_MAX),
+        })
+    }
+}
+
+impl EffectsAsk {
+    fn query(self) -> Query {
+        let mut query = Query::default();
+        query.put("run", self.run);
+        query.put("in_doubt", self.in_doubt.then_some(true));
+        query.put("cursor", self.cursor);
+        query
+    }
+
+    fn of(query: &mut Query) -> Result<Self, Failure> {
+        Ok(Self {
+            run: query.take("run", str::parse)?,
+            in_doubt: query.take("in_doubt", str::parse)?.unwrap_or(false),
+            cursor: query.take("cursor", str::parse)?,
+        })
+    }
+}
+
+impl ClassAsk {
+    fn query(&self) -> Query {
+        let mut query = Query::default();
+        query.put("version", self.version);
+        query
+    }
+
+    fn of(name: &str, query: &mut Query) -> Result<Self, Failure> {
+        let name = ClassName::new(name).map_err(|error| invalid(error.to_string()))?;
+        Ok(Self {
+            name,
+            version: query.take("version", str::parse)?,
+        })
+    }
+}
+
+fn run_id(text: &str) -> Result<RunId, Failure> {
+    text.parse()
+        .map_err(|_| invalid(format!("no run has such an id [{text}]")))
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;
