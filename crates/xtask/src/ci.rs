@@ -1,15 +1,16 @@
 //! Every check of the workspace, the cheapest first. It must never go on after a failed stage,
 //! and never change a source file: what it says must be about the tree as it was.
 
-use std::env;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::api;
+use crate::package;
 use crate::tidy::{self, Show};
-use crate::tools::{self, DENY, NEXTEST, Tool};
+use crate::tools::{self, DENY, HACK, NEXTEST, Tool};
 
 /// One check: a name for the table, and what runs.
 struct Stage {
@@ -20,6 +21,10 @@ struct Stage {
 enum Run {
     /// Our own rules, in this process.
     Tidy,
+    /// The product's crates, put together as packages and checked.
+    Package,
+    /// The facade's public API, held against the one in the tree.
+    Api,
     /// A cargo command line, with one more environment variable if need be.
     Cargo(
         &'static [&'static str],
@@ -29,7 +34,7 @@ enum Run {
     With(Tool, &'static [&'static str]),
 }
 
-const STAGES: [Stage; 7] = [
+const STAGES: &[Stage] = &[
     Stage {
         name: "fmt",
         run: Run::Cargo(&["fmt", "--all", "--check"], None),
@@ -57,11 +62,43 @@ const STAGES: [Stage; 7] = [
         run: Run::With(DENY, &["deny", "check", "bans", "licenses", "sources"]),
     },
     Stage {
+        name: "package",
+        run: Run::Package,
+    },
+    Stage {
+        name: "features",
+        // None of the facade's features, and each of them alone.
+        run: Run::With(
+            HACK,
+            &[
+                "hack",
+                "check",
+                "--package",
+                "mainstay",
+                "--feature-powerset",
+                "--depth",
+                "1",
+                "--quiet",
+            ],
+        ),
+    },
+    Stage {
         name: "doc",
         run: Run::Cargo(
-            &["doc", "--workspace", "--no-deps", "--quiet"],
+            &[
+                "doc",
+                "--workspace",
+                "--no-deps",
+                "--quiet",
+                "--features",
+                "mainstay/cli,mainstay/model,mainstay/testing",
+            ],
             Some(("RUSTDOCFLAGS", "-D warnings")),
         ),
+    },
+    Stage {
+        name: "api",
+        run: Run::Api,
     },
     Stage {
         name: "test",
@@ -69,7 +106,17 @@ const STAGES: [Stage; 7] = [
     },
     Stage {
         name: "doc test",
-        run: Run::Cargo(&["test", "--doc", "--workspace", "--quiet"], None),
+        run: Run::Cargo(
+            &[
+                "test",
+                "--doc",
+                "--workspace",
+                "--quiet",
+                "--features",
+                "mainstay/cli,mainstay/model,mainstay/testing",
+            ],
+            None,
+        ),
     },
 ];
 
@@ -77,13 +124,29 @@ const STAGES: [Stage; 7] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Passed(Duration),
+    /// It could not look; it has said why.
+    Skipped,
     Failed(Duration),
     NotRun,
 }
 
+/// What a stage says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Well,
+    Badly,
+    WithoutLooking,
+}
+
+impl Ended {
+    pub(crate) fn well(passed: bool) -> Self {
+        if passed { Self::Well } else { Self::Badly }
+    }
+}
+
 /// Runs all stages in order until one fails; code 1 if one did.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
-    let verdicts = run_until_failure(&STAGES, |stage| {
+    let verdicts = run_until_failure(STAGES, |stage| {
         eprintln!("\n== {} ==", stage.name);
         perform(root, stage)
     })?;
@@ -93,7 +156,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     }
     let passed = verdicts
         .iter()
-        .all(|verdict| matches!(verdict, Verdict::Passed(_)));
+        .all(|verdict| matches!(verdict, Verdict::Passed(_) | Verdict::Skipped));
     Ok(if passed {
         ExitCode::SUCCESS
     } else {
@@ -103,7 +166,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
 
 fn run_until_failure(
     stages: &[Stage],
-    mut perform: impl FnMut(&Stage) -> Result<bool>,
+    mut perform: impl FnMut(&Stage) -> Result<Ended>,
 ) -> Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     let mut failed = false;
@@ -113,13 +176,13 @@ fn run_until_failure(
             continue;
         }
         let start = Instant::now();
-        let passed = perform(stage).with_context(|| format!("stage `{}`", stage.name))?;
-        failed = !passed;
+        let ended = perform(stage).with_context(|| format!("stage `{}`", stage.name))?;
+        failed = ended == Ended::Badly;
         let time = start.elapsed();
-        verdicts.push(if passed {
-            Verdict::Passed(time)
-        } else {
-            Verdict::Failed(time)
+        verdicts.push(match ended {
+            Ended::Well => Verdict::Passed(time),
+            Ended::Badly => Verdict::Failed(time),
+            Ended::WithoutLooking => Verdict::Skipped,
         });
     }
     Ok(verdicts)
@@ -129,13 +192,19 @@ fn line(name: &str, verdict: Verdict) -> String {
     match verdict {
         Verdict::Passed(time) => format!("{name:<10} passed   {:>7.1} s", time.as_secs_f64()),
         Verdict::Failed(time) => format!("{name:<10} FAILED   {:>7.1} s", time.as_secs_f64()),
+        Verdict::Skipped => format!("{name:<10} SKIPPED"),
         Verdict::NotRun => format!("{name:<10} not run"),
     }
 }
 
-fn perform(root: &Path, stage: &Stage) -> Result<bool> {
+fn perform(root: &Path, stage: &Stage) -> Result<Ended> {
     match &stage.run {
-        Run::Tidy => Ok(tidy::run(root, Show::ErrorsOnly)? == ExitCode::SUCCESS),
+        Run::Tidy => {
+            let code = tidy::run(root, Show::ErrorsOnly)?;
+            Ok(Ended::well(code == ExitCode::SUCCESS))
+        }
+        Run::Package => package::run(root).map(Ended::well),
+        Run::Api => api::run(root, api::Mode::Compare),
         Run::Cargo(arguments, variable) => call(root, arguments, *variable),
         Run::With(tool, arguments) => {
             tool.ensure()?;
@@ -144,27 +213,17 @@ fn perform(root: &Path, stage: &Stage) -> Result<bool> {
     }
 }
 
-fn call(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<bool> {
+fn call(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<Ended> {
     eprintln!("cargo {}", arguments.join(" "));
     let mut command = Command::new(tools::cargo());
-    command
+    let status = tools::in_own_name(&mut command)
         .args(arguments)
         .current_dir(root)
-        .stdin(Stdio::null());
-    // What cargo told *us* about our package would make other packages build again.
-    for (name, _) in env::vars_os() {
-        let ours = name.to_str().is_some_and(|name| {
-            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
-        });
-        if ours {
-            command.env_remove(name);
-        }
-    }
-    command.envs(variable);
-    let status = command
+        .stdin(Stdio::null())
+        .envs(variable)
         .status()
         .with_context(|| format!("cargo {} cannot be started", arguments[0]))?;
-    Ok(status.success())
+    Ok(Ended::well(status.success()))
 }
 
 #[cfg(test)]
@@ -172,16 +231,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_stage_stops_the_run_and_the_rest_is_listed_as_not_run() {
+    fn a_failed_stage_stops_the_run_a_skipped_one_does_not_and_the_rest_is_listed_as_not_run() {
         let mut seen = Vec::new();
-        let verdicts = run_until_failure(&STAGES, |stage| {
+        let verdicts = run_until_failure(STAGES, |stage| {
             seen.push(stage.name);
-            Ok(stage.name != "clippy")
+            Ok(match stage.name {
+                "clippy" => Ended::Badly,
+                "tidy" => Ended::WithoutLooking,
+                _ => Ended::Well,
+            })
         })
         .unwrap();
         assert_eq!(seen, ["fmt", "tidy", "clippy"]);
+        assert_eq!(verdicts[1], Verdict::Skipped);
         assert!(matches!(verdicts[2], Verdict::Failed(_)));
-        assert_eq!(verdicts[3..], [Verdict::NotRun; 4]);
+        assert!(
+            verdicts[3..]
+                .iter()
+                .all(|verdict| *verdict == Verdict::NotRun)
+        );
+        assert_eq!(verdicts.len(), STAGES.len());
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! `cargo xtask`: what this workspace checks about itself, in one place.
 //!
 //! `tidy` holds the rules a compiler does not know (arrows between crates, sizes, words, error
-//! pages); `ci` runs every check in the order in which a failure is cheapest to find. It must
-//! never change a source file, and no product crate may depend on it.
+//! pages); `ci` runs every check in the order in which a failure is cheapest to find; `campaign`
+//! runs the tests that have a larger size; `api` and `package` look at what users get. It must
+//! never change a file but the list of the API, and that only when asked to; no product crate may
+//! depend on it.
 
+mod api;
+mod campaign;
 mod ci;
 mod finding;
+mod package;
 mod rules;
 mod source;
 mod tidy;
@@ -24,7 +29,13 @@ Usage: cargo xtask COMMAND
   tidy           check the rules of this workspace; every violation is printed
   tidy --quiet   the same without warnings
   tidy --list    name the rules and what each one protects
-  ci             everything: fmt, tidy, clippy, deny, docs, tests
+  ci             everything: fmt, tidy, clippy, deny, packages, features, docs, API, tests
+  api            hold the facade's public API against crates/mainstay/api
+  api --write    renew the list there
+  package        put the product's crates together as packages, and check what is in them
+  campaign       name the campaigns
+  campaign NAME  run a campaign at full size, as long as it takes; the seed is printed, and
+                 MAINSTAY_SEED draws the same cases again
 ";
 
 fn main() -> ExitCode {
@@ -48,6 +59,17 @@ fn run(words: &[&str]) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         ["ci"] => ci::run(&workspace_root()?),
+        ["api"] => Ok(code(api::run(&workspace_root()?, api::Mode::Compare)?)),
+        ["api", "--write"] => Ok(code(api::run(&workspace_root()?, api::Mode::Write)?)),
+        ["package"] => {
+            let packed = package::run(&workspace_root()?)?;
+            Ok(code(ci::Ended::well(packed)))
+        }
+        ["campaign"] => {
+            campaign::list();
+            Ok(ExitCode::SUCCESS)
+        }
+        ["campaign", name] => campaign::run(&workspace_root()?, name),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)
@@ -56,6 +78,13 @@ fn run(words: &[&str]) -> Result<ExitCode> {
             "unknown command `{}`\n\nhint: `cargo xtask help`",
             other.join(" ")
         ),
+    }
+}
+
+fn code(ended: ci::Ended) -> ExitCode {
+    match ended {
+        ci::Ended::Well | ci::Ended::WithoutLooking => ExitCode::SUCCESS,
+        ci::Ended::Badly => ExitCode::FAILURE,
     }
 }
 

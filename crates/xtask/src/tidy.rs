@@ -20,7 +20,7 @@ pub(crate) enum Show {
 /// Checks the tree below `root`: findings on stdout, the sum on stderr, code 1 on any error.
 pub(crate) fn run(root: &Path, show: Show) -> Result<ExitCode> {
     let tree = Tree::load(root)?;
-    let findings = check(&tree, &RULES);
+    let findings = check(&tree, RULES);
     for finding in &findings {
         if finding.weight != Weight::Warning || show == Show::Everything {
             println!("{finding}");
@@ -48,7 +48,7 @@ pub(crate) fn run(root: &Path, show: Show) -> Result<ExitCode> {
 
 /// Prints each rule's name and what it protects.
 pub(crate) fn list() {
-    for rule in &RULES {
+    for rule in RULES {
         println!("{:<14} {}", rule.name, rule.protects);
     }
 }
@@ -93,10 +93,7 @@ mod tests {
     #[test]
     fn a_finding_names_its_place_its_rule_and_the_way_out() {
         let tree = Tree::of(&[("a/src/lib.rs", "fn a() {}\n")]);
-        let text: Vec<String> = check(&tree, &RULES)
-            .iter()
-            .map(Finding::to_string)
-            .collect();
+        let text: Vec<String> = check(&tree, RULES).iter().map(Finding::to_string).collect();
         assert!(
             text.iter()
                 .any(|line| line.starts_with("a/src/lib.rs:1 module-docs ")

@@ -3,6 +3,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -74,6 +75,41 @@ impl Tool {
         }
         Ok(())
     }
+}
+
+/// Every set of features of a package.
+pub(crate) const HACK: Tool = Tool {
+    subcommand: "hack",
+    package: "cargo-hack",
+    version: "^0.6",
+    flags: &[],
+};
+
+/// The public API of a crate as text.
+pub(crate) const PUBLIC_API: Tool = Tool {
+    subcommand: "public-api",
+    package: "cargo-public-api",
+    version: "^0.52",
+    flags: &[],
+};
+
+/// Without what cargo told *us* about our package: it would make other packages build again.
+pub(crate) fn in_own_name(command: &mut Command) -> &mut Command {
+    for (name, _) in env::vars_os() {
+        let ours = name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        });
+        if ours {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Where cargo builds the workspace below `root`.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    root.join(target)
 }
 
 /// The cargo that runs us, so that nested calls use the same toolchain.

@@ -33,7 +33,7 @@ const BACKEND: Uses = Uses::Only(&["mainstay-types", "mainstay-machine", "mainst
 
 /// The picture of the architecture page as a table. Crates that do not exist yet have their
 /// arrows waiting for them.
-const PLACES: [Place; 28] = [
+const PLACES: &[Place] = &[
     place("mainstay-types", "crates/types", Uses::Only(&[])),
     place(
         "mainstay-graph",
@@ -92,7 +92,12 @@ const PLACES: [Place; 28] = [
         ]),
     ),
     place("mainstay-http", "crates/adapters/http", ADAPTER),
-    place("mainstay-model", "crates/adapters/model", ADAPTER),
+    // Speaks HTTP through the one client that has the deadline and the one table of endings.
+    place(
+        "mainstay-model",
+        "crates/adapters/model",
+        Uses::Only(&["mainstay-types", "mainstay-dispatch", "mainstay-http"]),
+    ),
     place("mainstay-mcp", "crates/adapters/mcp", ADAPTER),
     place("mainstay-a2a", "crates/adapters/a2a", ADAPTER),
     place(
@@ -104,6 +109,20 @@ const PLACES: [Place; 28] = [
             "mainstay-machine",
             "mainstay-dispatch",
             "mainstay-ledger",
+        ]),
+    ),
+    // An engine in memory for users' unit tests. Not in sim: that stands below the runtime.
+    place(
+        "mainstay-testing",
+        "crates/testing",
+        Uses::Only(&[
+            "mainstay-types",
+            "mainstay-machine",
+            "mainstay-dispatch",
+            "mainstay-class",
+            "mainstay-ledger",
+            "mainstay-sim",
+            "mainstay-runtime",
         ]),
     ),
     place(
@@ -163,6 +182,7 @@ const PLACES: [Place; 28] = [
         "examples/meeting-analysis",
         Uses::AsAUser,
     ),
+    place("axum-service", "examples/axum-service", Uses::AsAUser),
     place("ticket-service", "examples/ticket-service", Uses::AsAUser),
     place(
         "specialist-service",
@@ -174,11 +194,14 @@ const PLACES: [Place; 28] = [
 
 /// Arrows that exist for tests only: the deterministic doubles, and the suite a backend or a
 /// port is held to. Cargo lets these run against the direction of the real ones.
-const TEST_ARROWS: [(&str, &str); 6] = [
+const TEST_ARROWS: &[(&str, &str)] = &[
     ("mainstay-dispatch", "mainstay-sim"),
     ("mainstay-class", "mainstay-sim"),
     ("mainstay-runtime", "mainstay-sim"),
     ("mainstay-http", "mainstay-sim"),
+    ("mainstay-model", "mainstay-sim"),
+    // Commands over a live engine need calls that wait, fail and stay in doubt.
+    ("mainstay-cli", "mainstay-dispatch"),
     // A real server that commits and then drops the reply.
     ("mainstay-http", "ticket-service"),
     ("mainstay-ledger-sled", "mainstay-sim"),

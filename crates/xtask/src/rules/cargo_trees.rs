@@ -31,8 +31,17 @@ const MACHINE_MAY_HOLD_THERE: [&str; 1] = ["libc"];
 /// uuid may parse and print; drawing ids is the port's.
 const UUID_FEATURES: [&str; 2] = ["default", "std"];
 
-/// What a user of the facade must not have to build.
-const FACADE_MUST_NOT_HOLD: [&str; 3] = ["clap", "mainstay-sim", "mainstay-chaos"];
+/// What a user of the facade must not have to build: a command line, and doubles for tests.
+const FACADE_MUST_NOT_HOLD: [&str; 8] = [
+    "clap",
+    "clap_builder",
+    "mainstay-cli",
+    "mainstay-sim",
+    "mainstay-testing",
+    "mainstay-chaos",
+    "proptest",
+    "tokio-test",
+];
 
 const CORE_HINT: &str = "the core stands on our types and graph, uuid without chance, and blake3";
 const FACADE_HINT: &str = "put it behind a feature that is off by default";
@@ -187,8 +196,8 @@ mod tests {
     #[test]
     fn the_facade_brings_no_clap_no_simulator_and_no_test_clock() {
         let tree = "mainstay v0.1.0|default\nclap v4.5.0|std\nmainstay-sim v0.1.0|\n\
-                    tokio v1.54.0|rt,test-util\n";
-        assert_eq!(messages(facade(&linked(tree))).len(), 3);
+                    mainstay-testing v0.1.0|\ntokio v1.54.0|rt,test-util\n";
+        assert_eq!(messages(facade(&linked(tree))).len(), 4);
         assert!(facade(&linked("mainstay v0.1.0|default\ntokio v1.54.0|rt,sync\n")).is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! The table of rules: one file each, one line each. It must never hold a rule's logic.
 
 mod arrows;
+mod cancel_safety;
 mod cargo_trees;
 mod core_purity;
 mod docs;
@@ -42,7 +43,7 @@ impl Rule {
 }
 
 /// Every rule, in the order in which `tidy --list` shows them.
-pub(crate) const RULES: [Rule; 13] = [
+pub(crate) const RULES: &[Rule] = &[
     Rule::new(
         "arrows",
         "crates depend on each other only as the architecture draws it",
@@ -72,6 +73,11 @@ pub(crate) const RULES: [Rule; 13] = [
         "vocabulary",
         "one word for one thing; nothing unfinished on the main branch",
         vocabulary::check,
+    ),
+    Rule::new(
+        "cancel-safety",
+        "whoever drops one of our futures knows what it leaves behind",
+        cancel_safety::check,
     ),
     Rule::new(
         "no-wildcard",

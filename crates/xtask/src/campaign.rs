@@ -1,0 +1,128 @@
+//! `cargo xtask campaign NAME`: a campaign of the tests at its full size.
+//!
+//! CI runs the same tests at the size it has time for. It must never hold a case of its own: what
+//! a campaign asks is in `tests`, and what it says there is all there is.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+
+use crate::tools::{self, NEXTEST};
+
+/// Tests that grow with the size that is asked for.
+struct Campaign {
+    name: &'static str,
+    about: &'static str,
+    /// Which tests, in nextest's filter language.
+    filter: &'static str,
+}
+
+const CAMPAIGNS: [Campaign; 2] = [
+    Campaign {
+        name: "crashes",
+        about: "the meeting run, killed at each append, at three points, and at its recovery's",
+        filter: "binary_id(mainstay-tests::main) & test(/^crashes::/)",
+    },
+    Campaign {
+        name: "ways",
+        about: "every scenario four ways, killed at all three points of each append",
+        filter: "binary_id(mainstay-tests::main) & test(/^(degraded|doubt|tickets_away)::/)",
+    },
+];
+
+/// The variable that the tests draw their cases from.
+const SEED: &str = "MAINSTAY_SEED";
+/// The variable that asks the tests for every case.
+const SIZE: &str = "MAINSTAY_CAMPAIGN";
+
+/// Names the campaigns.
+pub(crate) fn list() {
+    for Campaign { name, about, .. } in &CAMPAIGNS {
+        println!("{name:<10} {about}");
+    }
+}
+
+/// Runs the campaign of this name; code 1 when one of its tests fails.
+pub(crate) fn run(root: &Path, name: &str) -> Result<ExitCode> {
+    let Some(campaign) = find(name) else {
+        bail!("no campaign `{name}`\n\nhint: `cargo xtask campaign` lists them");
+    };
+    NEXTEST.ensure()?;
+    let seed = seed()?;
+    // First and last: the tests' own output is long.
+    eprintln!("{SEED}={seed} ({name})");
+    let passed = command(root, campaign, seed)
+        .status()
+        .context("cargo nextest cannot be started")?
+        .success();
+    let end = if passed { "passed" } else { "FAILED" };
+    eprintln!(
+        "campaign {name} {end}; the same cases again: {SEED}={seed} cargo xtask campaign {name}"
+    );
+    Ok(if passed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn find(name: &str) -> Option<&'static Campaign> {
+    CAMPAIGNS.iter().find(|campaign| campaign.name == name)
+}
+
+fn command(root: &Path, campaign: &Campaign, seed: u64) -> Command {
+    let mut command = Command::new(tools::cargo());
+    command
+        .args(["nextest", "run", "--profile", "campaign"])
+        .args(["--package", "mainstay-tests"])
+        .args(["--filterset", campaign.filter])
+        .current_dir(root)
+        .env(SEED, seed.to_string())
+        .env(SIZE, "full")
+        .stdin(Stdio::null());
+    command
+}
+
+/// The seed that was given; else a new one.
+fn seed() -> Result<u64> {
+    match env::var(SEED) {
+        Ok(given) => given.parse().with_context(|| format!("{SEED}={given}")),
+        Err(_) => {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH);
+            let since = since.context("the clock is before 1970")?;
+            Ok(since.as_secs())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_campaign_runs_its_own_tests_at_full_size_from_one_seed() {
+        let crashes = find("crashes").expect("it is listed");
+        let command = command(Path::new("."), crashes, 7);
+        let words: Vec<_> = command
+            .get_args()
+            .filter_map(|word| word.to_str())
+            .collect();
+        assert!(words.contains(&crashes.filter), "{words:?}");
+        let set = |name: &str| {
+            let mut pairs = command.get_envs();
+            let found = pairs.find(|(key, _)| *key == name);
+            found.and_then(|(_, value)| value?.to_str().map(str::to_owned))
+        };
+        assert_eq!(set(SEED).as_deref(), Some("7"));
+        assert_eq!(set(SIZE).as_deref(), Some("full"));
+    }
+
+    #[test]
+    fn a_campaign_that_is_not_listed_is_refused_before_anything_runs() {
+        let refused = run(Path::new("/nowhere"), "earthquakes").expect_err("there is none");
+        assert!(refused.to_string().contains("earthquakes"), "{refused}");
+    }
+}
