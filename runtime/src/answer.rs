@@ -123,8 +123,9 @@ impl<O: DeserializeOwned> RunHandle<O> {
     /// What the caller is told by answer_by. Once it was "later", it stays "later"; the outcome
     /// is asked for by [`Self::outcome`].
     ///
-    /// Cancel safe. `WAITING_FOR_CODE`, `RUN_QUARANTINED` or `RUN_NOT_LIVE` when the run is not
-    /// driven here.
+    /// Cancel safe: a dropped future cancels nothing of the run and keeps it in memory for a minute
+    /// at most. `WAITING_FOR_CODE`, `RUN_QUARANTINED` or `RUN_NOT_LIVE` when the run is not driven
+    /// here.
     pub async fn answer(&self) -> Result<Answer<O>, EngineError> {
         let run = wait_for(&self.shared, self.id, Question::Answer).await?;
         match later(&run) {

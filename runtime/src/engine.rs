@@ -58,6 +58,10 @@ impl EngineBuilder {
     }
 
     /// Registers a class: its runs can be started, and those in the store are driven on.
+    ///
+    /// Code of the class that panics quarantines the run it panicked for, with its message; no
+    /// other run notices. A dependency that panics fails its attempt: a read for good
+    /// (`CODE_PANICKED`), a write into a doubt, because it may have been sent.
     #[must_use]
     pub fn register<I: Value, O: Value>(mut self, class: &Class<I, O>) -> Self {
         self.classes.push(class.erased());
@@ -72,6 +76,9 @@ impl EngineBuilder {
     }
 
     /// Uses this stack of layers for every attempt.
+    ///
+    /// A layer that panics fails its attempt, as a dependency that panics does; before the send it
+    /// fails one that was not sent.
     #[must_use]
     pub fn stack(mut self, stack: Stack) -> Self {
         self.stack = stack;
@@ -101,7 +108,8 @@ impl EngineBuilder {
     }
 
     /// Keeps at most `runs` live; further starts are refused with ENGINE_FULL. Runs that were
-    /// started before are driven regardless, see [`Self::recovery_max`]. At most `limits::LIVE_RUNS_MAX`.
+    /// started before are driven regardless, see [`Self::recovery_max`]. At most
+    /// `limits::LIVE_RUNS_MAX`.
     #[must_use]
     pub fn runs_max(mut self, runs: usize) -> Self {
         self.runs_max = runs.min(limits::LIVE_RUNS_MAX);
@@ -169,7 +177,12 @@ async fn keep(shared: &Arc<Shared>) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// A running engine. Clones are the same engine; dropping the last one stops nothing.
+/// A running engine. Clones are the same engine.
+///
+/// Dropping the last one without [`Self::shutdown`] loses nothing and cancels nothing: runs in
+/// memory go on until they end or are parked, and the engine is gone once none is left and no
+/// [`RunHandle`] either. Parked runs, and those nobody has taken up yet, wait for the next engine
+/// on the store; so do commands that come by the ledger.
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
@@ -258,7 +271,9 @@ impl Engine {
         alerts::read(&self.shared, after).await
     }
 
-    /// The same, waiting until there is at least one. Cancel safe.
+    /// The same, waiting until there is at least one.
+    ///
+    /// Cancel safe: a dropped future has taken no alert from anybody, the next one finds it.
     pub async fn alerted(&self, after: AlertSeq) -> Result<Page<StoredAlert>, EngineError> {
         alerts::wait(&self.shared, after).await
     }
@@ -288,7 +303,8 @@ impl Engine {
 
     /// Stops in order: no new start, no new attempt; waits for what is out, at most `bound`.
     ///
-    /// Not cancel safe: a dropped future leaves the engine refusing starts.
+    /// Not cancel safe: a dropped future leaves the engine refusing starts and draining; calling it
+    /// again ends it.
     pub async fn shutdown(self, bound: Millis) -> ShutdownReport {
         shutdown::drain(&self.shared, bound).await
     }

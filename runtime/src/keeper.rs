@@ -94,7 +94,7 @@ impl Keeper {
                 biased;
                 () = self.stopped.cancelled() => return,
                 knocked = self.outside.next() => self.duties.note(&knocked),
-                knocked = self.inside.next() => self.duties.note(&Knocked { alerts: false, ..knocked }),
+                knocked = self.inside.next() => self.duties.note(&knocked),
                 () = timer => {}
             }
             let Some(shared) = self.engine.upgrade() else {

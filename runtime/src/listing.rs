@@ -93,13 +93,19 @@ pub(crate) async fn runs(
     if filter.state == Some(RunState::WaitingForCode) {
         return without_code(shared, &filter, cursor).await;
     }
-    let page = shared.ledger.runs(filter.clone(), cursor).await?;
-    let rows = page.rows.into_iter().map(|row| overlaid(shared, row));
     let wanted = |row: &Summary| filter.state.is_none_or(|state| state == row.state);
-    Ok(Page {
-        rows: rows.filter(wanted).collect(),
-        more: page.more,
-    })
+    let mut after = cursor;
+    loop {
+        let page = shared.ledger.runs(filter.clone(), after).await?;
+        after = page.rows.last().map(|row| row.run);
+        let rows = page.rows.into_iter().map(|row| overlaid(shared, row));
+        let rows: Vec<Summary> = rows.filter(wanted).collect();
+        // Whoever pages goes on from the last row, so a page with more to come has one.
+        if !rows.is_empty() || !page.more {
+            let more = page.more;
+            return Ok(Page { rows, more });
+        }
+    }
 }
 
 async fn without_code(
@@ -162,7 +168,7 @@ pub(crate) async fn effects(
     };
     let page = shared.ledger.runs(wanted, cursor).await?;
     let (mut rows, mut last) = (Vec::new(), None);
-    for summary in &page.rows {
+    for summary in page.rows.iter().take(limits::EFFECT_RUNS_MAX) {
         rows.extend(of_run(shared, filter, summary.run).await?);
         last = Some(summary.run);
         if limits::PAGE_ROWS_MAX <= rows.len() {
@@ -177,7 +183,8 @@ pub(crate) async fn effects(
 /// Effects, and the run before which the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectPage {
-    /// The rows, those of one run together. About `limits::PAGE_ROWS_MAX`.
+    /// The rows, those of one run together: of at most `limits::EFFECT_RUNS_MAX` runs, and about
+    /// `limits::PAGE_ROWS_MAX` at most.
     pub rows: Vec<EffectRow>,
     /// The cursor of the next page; `None` on the last.
     pub next: Option<RunId>,

@@ -55,7 +55,8 @@ pub(crate) struct Live {
     abandoned: bool,
     /// Another owner moved the run: what is out for it goes on and reports through the inbox.
     lease_lost: bool,
-    /// The run is not to be looked at again by itself: it is parked, or the store takes nothing more.
+    /// The run is not to be looked at again by itself: it is parked, or the store takes nothing
+    /// more.
     pub(crate) has_left: bool,
 }
 
@@ -182,6 +183,12 @@ impl Live {
         over || self.abandoned || (self.draining && self.running.is_empty())
     }
 
+    /// Whether it has to be driven.
+    fn is_open(&self) -> bool {
+        let head = self.run.head();
+        head.is_some_and(|head| !head.closed && head.quarantined.is_none())
+    }
+
     fn is_due(&self) -> bool {
         self.wake_at.is_some_and(|at| at <= self.shared.now())
     }
@@ -204,6 +211,11 @@ impl Live {
             }
             Stop::StartKeyHeld(_) | Stop::Full => return,
         };
+        if !self.is_open() && !self.has_left {
+            // It has not to be driven; only what waits in its inbox is looked at again.
+            self.shared.keeper.look_later(self.id);
+            return;
+        }
         tracing::error!(run = %self.id, code = %reason.code(), "the run is let go");
         self.shared.note_not_driven(NotDriven {
             run: self.id,
@@ -218,6 +230,11 @@ impl Live {
             _ if std::mem::take(&mut self.no_room) => Millis::new(limits::RETRY_AFTER_MS_DEFAULT),
             Some(at) => self.shared.now().until(at),
             None => Millis::new(limits::ANSWER_MS_MAX),
+        };
+        // Whoever waits for an answer may go away without a word, and the run may leave then.
+        let wait = match self.waiting.is_empty() {
+            true => wait,
+            false => wait.min(Millis::new(limits::PARK_MS_MIN)),
         };
         let timer = self.shared.ports.timers.sleep(wait);
         let first = tokio::select! {
@@ -436,8 +453,7 @@ impl Drop for Live {
                 Message::Tell(..) | Message::Drain | Message::Abandon => {}
             }
         }
-        let head = self.run.head();
-        let open = head.is_some_and(|head| !head.closed && head.quarantined.is_none());
+        let open = self.is_open();
         self.shared.retire(self.id, open);
         // An open run that nobody drives any more, for whatever reason, is looked at again.
         if is_asked {

@@ -292,7 +292,8 @@ where
     loop {
         match read().await {
             Err(LedgerError::Io { .. }) if reads < limits::RECOVERY_READS_MAX => {
-                tracing::warn!(code = %Code::StoreIo, reads, "the store cannot be read, trying again");
+                let code = Code::StoreIo;
+                tracing::warn!(%code, reads, "the store cannot be read, trying again");
                 let wait = Millis::new(limits::RETRY_AFTER_MS_DEFAULT);
                 shared.ports.timers.sleep(wait).await;
                 reads += 1;

@@ -334,7 +334,13 @@ impl<'a> Turn<'a> {
         ops.extend(entries.filter(|entry| !is_held(entry)).map(Op::Effect));
         ops.extend(self.waits());
         ops.extend(self.alerts.iter().cloned().map(Op::Alert));
-        ops.extend(self.drive.map(Op::Drive));
+        // Whatever was taken: a run that owes nothing has not to be driven for it.
+        let head = self.run.head();
+        let owes = head.is_none_or(|head| !head.closed && head.quarantined.is_none());
+        let drive = self
+            .drive
+            .map(|drive| if owes { drive } else { Drive::Off });
+        ops.extend(drive.map(Op::Drive));
         let summary = view::summary(self.run);
         if summary != self.summary_before {
             ops.extend(summary.map(Op::Summary));

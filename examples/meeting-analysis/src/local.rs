@@ -167,6 +167,9 @@ impl Read for LocalSpecialist {
     }
 }
 
+/// The dependency that drafts: [`Summariser`], or a model in its place.
+pub const SUMMARISER: &str = "summariser";
+
 /// The extractive summariser: pulls decisions and actions out of the text.
 pub struct Summariser;
 
@@ -175,7 +178,7 @@ impl Read for Summariser {
     type Reply = Draft;
 
     fn name(&self) -> &str {
-        "extractive_summariser"
+        SUMMARISER
     }
 
     async fn call(
@@ -193,8 +196,9 @@ impl Read for Summariser {
 
     fn promise(&self) -> Promise {
         Promise::new()
-            .operation("draft_extractively")
-            .timeout(Millis::new(3_000))
+            .operation("draft")
+            // Far beyond its own need: a model that stands in for it takes as long as it talks.
+            .timeout(Millis::new(6_000))
             .estimate(Millis::new(800))
             .cost(CostUnits::units(4))
     }

@@ -5,10 +5,14 @@
 pub mod args;
 pub mod fault;
 pub mod input;
+pub mod model;
 pub mod output;
 pub mod remote;
+pub mod seams;
 pub mod services;
 
+mod entry;
 mod program;
 
+pub use entry::main_with;
 pub use program::run;

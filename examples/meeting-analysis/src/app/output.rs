@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use mainstay::Code;
 use mainstay::engine::{EngineError, RunView};
+use mainstay::model::ModelError;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -136,10 +137,12 @@ fn text(printed: &Printed<'_>) -> String {
 pub fn failure(json: bool, error: &anyhow::Error) -> ExitCode {
     let engine = error.downcast_ref::<EngineError>();
     let input = error.downcast_ref::<NoInput>();
-    let code = match (engine, input) {
-        (Some(error), _) => error.code().as_str(),
-        (None, Some(_)) => "INVALID_INPUT",
-        (None, None) => "FAILED",
+    let model = error.downcast_ref::<ModelError>();
+    let code = match (engine, input, model) {
+        (Some(error), _, _) => error.code().as_str(),
+        (None, Some(_), _) => "INVALID_INPUT",
+        (None, None, Some(error)) => error.code().as_str(),
+        (None, None, None) => "FAILED",
     };
     if json {
         let object = serde_json::json!({ "code": code, "message": format!("{error:#}") });

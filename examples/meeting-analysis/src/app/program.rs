@@ -9,19 +9,21 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use mainstay::dispatch::Stack;
-use mainstay::engine::{Answer, Engine, EngineBuilder, EngineError, system};
+use mainstay::engine::{Answer, Engine, EngineBuilder, EngineError, Ports, system};
 use mainstay::graph::OnDowntime;
-use mainstay::ledger::Ledger as _;
-use mainstay::ledger::{OpenOptions, SledLedger};
+use mainstay::ledger::{Ledger, OpenOptions, SledLedger};
+use mainstay::socket::LocalSocket;
 use mainstay::types::{Clock, StartKey, Tenant};
-use mainstay::{Class, Millis};
+use mainstay::{Class, Millis, OutcomeKind, RunState, Summary};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::args::{Args, Downtime};
 use crate::app::fault::Faults;
 use crate::app::input;
+use crate::app::model;
 use crate::app::output::{self, Printed};
 use crate::app::remote::{self, HttpDeps};
+use crate::app::seams::Seams;
 use crate::app::services::{Service, Wanted};
 use crate::class::{self, Deps};
 use crate::local::{LocalSpecialist, PolicySearch, PolicySnapshot, Summariser};
@@ -45,52 +47,72 @@ const PATIENCE: Millis = Millis::from_secs(12);
 /// How long a stop waits for what is out.
 const DRAIN: Millis = Millis::from_secs(5);
 
-/// Runs the program.
+/// Runs the program, with `seams` between the engine and what it stands on.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
+pub fn run(args: Args, seams: &dyn Seams) -> ExitCode {
     let json = args.json;
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return output::failure(json, &anyhow::Error::new(error)),
     };
-    match runtime.block_on(whole(&args)) {
+    match runtime.block_on(whole(&args, seams)) {
         Ok(code) => code,
         Err(error) => output::failure(json, &error),
     }
 }
 
-async fn whole(args: &Args) -> anyhow::Result<ExitCode> {
+async fn whole(args: &Args, seams: &dyn Seams) -> anyhow::Result<ExitCode> {
     let meeting = input::read(&args.file)?;
+    let drafting = model::asked_for(args)?;
     std::fs::create_dir_all(&args.store)
         .with_context(|| format!("making the folder {}", args.store.display()))?;
     let ledger =
-        SledLedger::open(&args.store, OpenOptions { create: true }).map_err(EngineError::from)?;
+        SledLedger::open(&args.store, OpenOptions::creating()).map_err(EngineError::from)?;
     let settled = is_settled(args, &meeting, &ledger).await?;
     let services = if settled {
         Services::none(args)?
     } else {
         Services::ensure(args)?
     };
-    let end = with_services(args, meeting, Arc::new(ledger), &services).await;
+    let under = Under {
+        drafting,
+        ledger: seams.ledger(Arc::new(ledger)),
+        ports: seams.ports(system::ports()),
+    };
+    let end = with_services(args, meeting, under, &services).await;
     services.stop();
     end
+}
+
+/// What the engine stands on.
+struct Under {
+    /// In the summariser's place, if there is one.
+    drafting: Option<model::Drafting>,
+    ledger: Arc<dyn Ledger>,
+    ports: Ports,
 }
 
 async fn with_services(
     args: &Args,
     meeting: Meeting,
-    ledger: Arc<SledLedger>,
+    Under {
+        drafting,
+        ledger,
+        ports,
+    }: Under,
     services: &Services,
 ) -> anyhow::Result<ExitCode> {
     let mut stop = StopSignals::new()?;
     if services.are_there {
         remote::check_promises(&services.tickets.url).await?;
     }
-    let ports = system::ports();
     let deps = deps(services, &ports.clock)?;
+    let class = |rule| -> anyhow::Result<_> {
+        Ok(model::behind(class::class(&deps, rule)?, drafting.as_ref()))
+    };
     let (extend, absolute) = (
-        class::class(&deps, class::extend_default())?,
-        class::class(&deps, OnDowntime::Absolute)?,
+        class(class::extend_default())?,
+        class(OnDowntime::Absolute)?,
     );
     let wanted = match args.on_downtime {
         Downtime::Extend => &extend,
@@ -99,6 +121,7 @@ async fn with_services(
     let stack = Stack::new(Arc::clone(&ports.timers)).layer(Faults::new(args.faults.clone()));
     let engine = EngineBuilder::new(ledger, ports)
         .stack(stack)
+        .accompany(LocalSocket::of(&args.store))
         .register(&extend)
         .register(&absolute)
         .start()
@@ -115,16 +138,29 @@ async fn with_services(
     end
 }
 
-/// Whether the run of this key is there and nothing in the store has to be driven: then nobody is
+/// Whether the run of this key is over and nothing in the store has to be driven: then nobody is
 /// asked anything.
 async fn is_settled(args: &Args, meeting: &Meeting, ledger: &SledLedger) -> anyhow::Result<bool> {
     let tenant = Tenant::new(TENANT).expect("a constant that keeps the rules");
-    let held = ledger
-        .start_key(tenant, start_key(args, meeting))
-        .await
-        .map_err(EngineError::from)?;
+    let held = ledger.start_key(tenant, start_key(args, meeting)).await;
+    let Some((run, _)) = held.map_err(EngineError::from)? else {
+        return Ok(false);
+    };
     let driven = ledger.driven(None).await.map_err(EngineError::from)?;
-    Ok(held.is_some() && driven.rows.is_empty())
+    let parked = ledger.wakes(None).await.map_err(EngineError::from)?;
+    let row = ledger.summary(run).await.map_err(EngineError::from)?;
+    let is_idle = driven.rows.is_empty() && parked.rows.is_empty();
+    Ok(is_idle && row.is_some_and(|row| is_over(args, &row)))
+}
+
+/// Whether this command changes nothing of the run.
+fn is_over(args: &Args, row: &Summary) -> bool {
+    let is_whole = row.outcome == Some(OutcomeKind::Completed);
+    let stays = match row.state {
+        RunState::Closed | RunState::Quarantined => true,
+        RunState::Running | RunState::Waiting | RunState::WaitingForCode | RunState::Ended => false,
+    };
+    stays && (is_whole || !args.go_on)
 }
 
 /// The key that was given; else the digest of the minutes.
@@ -140,11 +176,13 @@ async fn one_run(
     (meeting, settled): (Meeting, bool),
 ) -> anyhow::Result<ExitCode> {
     let key = start_key(args, &meeting);
-    let run = engine
-        .start(class, meeting)
-        .tenant(TENANT)
-        .key(key.as_str())
-        .await?;
+    let start = engine.start(class, meeting);
+    let start = start.tenant(TENANT).key(key.as_str());
+    let run = if args.go_on {
+        start.or_continue().await?
+    } else {
+        start.await?
+    };
     if run.is_reused() && !args.faults.is_empty() {
         eprintln!("note: this run was started before; --fault is no part of its input");
     }

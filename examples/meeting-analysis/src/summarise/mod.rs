@@ -12,6 +12,7 @@ mod decisions;
 mod digest;
 mod labels;
 mod lexicon;
+mod lines;
 mod list;
 mod people;
 mod places;
@@ -21,6 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::minutes::Minutes;
 use crate::tickets::RelatedTicket;
+
+pub(crate) use lines::{Line, lines};
 
 /// The name of this method, in every draft that it makes.
 pub const METHOD: &str = "extractive-local";
