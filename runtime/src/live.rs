@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use mainstay_ledger::{HeldKey, InboxMessage, LedgerError};
+use mainstay_ledger::{HeldKey, LedgerError};
 use mainstay_machine::{Action, Command, Run};
 use mainstay_types::{AttemptNo, CallId, Code, MessageId, Millis, RunId, Timestamp, limits};
 use tokio::sync::{mpsc, oneshot};
@@ -15,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::evidence;
-use crate::inbox;
 use crate::mailbox::{Mailbox, Message, Question};
 use crate::not_driven::{NotDriven, NotDrivenReason};
 use crate::observe::spans::RunSpans;
@@ -50,9 +49,9 @@ pub(crate) struct Live {
     pub(crate) waiting: Vec<(Question, oneshot::Sender<Arc<Run>>)>,
     pub(crate) wake_at: Option<Timestamp>,
     /// Inbox messages that were taken lately: one that is delivered again is left alone.
-    taken: VecDeque<MessageId>,
-    draining: bool,
-    abandoned: bool,
+    pub(crate) taken: VecDeque<MessageId>,
+    pub(crate) draining: bool,
+    pub(crate) abandoned: bool,
     /// Another owner moved the run: what is out for it goes on and reports through the inbox.
     lease_lost: bool,
     /// The run is not to be looked at again by itself: it is parked, or the store takes nothing
@@ -254,56 +253,6 @@ impl Live {
         inputs
     }
 
-    fn take(&mut self, message: Message, inputs: &mut Vec<Input>) {
-        match message {
-            Message::Report(command) => inputs.push(command.into()),
-            Message::Inbox(messages) => {
-                let new = messages.into_iter().filter(|new| !self.is_taken(new.id));
-                let new: Vec<InboxMessage> = new.collect();
-                for message in new {
-                    if inputs.iter().all(|input| input.message != Some(message.id)) {
-                        inputs.push(inbox::input(message, self.shared.evidence()));
-                    }
-                }
-            }
-            Message::Tell(Question::Taken(id), tell) if self.is_taken(id) => {
-                // Whoever asked may be gone.
-                drop(tell.send(Arc::new(self.run.clone())));
-            }
-            Message::Tell(question, tell) => {
-                // Whoever gave up waiting must not add up over a long run.
-                self.waiting.retain(|(_, waits)| !waits.is_closed());
-                self.waiting.push((question, tell));
-            }
-            Message::Drain => self.draining = true,
-            Message::Abandon => self.abandoned = true,
-        }
-    }
-
-    /// Takes a message outside of a wait; the loop looks at it at once.
-    pub(crate) fn arrived(&mut self, message: Message) {
-        let mut inputs = std::mem::take(&mut self.backlog);
-        self.take(message, &mut inputs);
-        self.backlog = inputs;
-        self.wake_at = Some(self.shared.now());
-    }
-
-    fn is_taken(&self, message: MessageId) -> bool {
-        self.taken.contains(&message)
-    }
-
-    /// What these inputs say to be over is not out any more; the messages among them are taken.
-    pub(crate) fn settled(&mut self, inputs: &[Input]) {
-        for input in inputs {
-            if let Some(done) = doing(&input.command) {
-                self.running.remove(&done);
-            }
-            self.taken.extend(input.message);
-        }
-        let forget = self.taken.len().saturating_sub(limits::INBOX_COMMANDS_MAX);
-        self.taken.drain(..forget);
-    }
-
     /// Starts what the state says has to be done and is not, drops what vanished.
     fn act(&mut self) -> Result<(), Poison> {
         let now = self.shared.now();
@@ -408,31 +357,6 @@ impl Live {
             self.shared.ports.spawner.spawn(future);
         }
     }
-
-    /// Tells those who wait for what is there now.
-    pub(crate) fn tell(&mut self) {
-        let (run, taken) = (&self.run, &self.taken);
-        let is_answered = |question: &Question| match question {
-            Question::Taken(message) => taken.contains(message),
-            Question::Answer | Question::Outcome => question.is_answered(run),
-        };
-        if !self
-            .waiting
-            .iter()
-            .any(|(question, _)| is_answered(question))
-        {
-            return;
-        }
-        let state = Arc::new(run.clone());
-        for (question, tell) in std::mem::take(&mut self.waiting) {
-            if is_answered(&question) {
-                // Whoever asked may be gone.
-                drop(tell.send(Arc::clone(&state)));
-            } else {
-                self.waiting.push((question, tell));
-            }
-        }
-    }
 }
 
 /// However the run ends to be driven here (over, let go, panicked, dropped with its process's
@@ -461,28 +385,5 @@ impl Drop for Live {
         } else if open && !self.has_left {
             self.shared.keeper.look_later(self.id);
         }
-    }
-}
-
-/// What a report says to be over.
-fn doing(command: &Command) -> Option<Doing> {
-    match command {
-        Command::Settle(report) => Some(Doing::Attempt(report.call, report.attempt)),
-        Command::LookedUp(report) => Some(Doing::LookUp(report.call, report.number)),
-        Command::Start(_)
-        | Command::TakeOver { .. }
-        | Command::Prepared { .. }
-        | Command::Listed { .. }
-        | Command::Computed { .. }
-        | Command::Unpreparable { .. }
-        | Command::Authorize { .. }
-        | Command::KeyHeld { .. }
-        | Command::KeySettled { .. }
-        | Command::Assembled { .. }
-        | Command::Cancel { .. }
-        | Command::Continue { .. }
-        | Command::Terminate { .. }
-        | Command::Advance
-        | Command::Quarantine { .. } => None,
     }
 }

@@ -7,7 +7,7 @@ use mainstay_ledger::{CommitRequest, Drive, Op, Part, Verdict};
 use mainstay_types::{Millis, limits};
 
 use crate::live::{Live, Stop};
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Mailbox, Message};
 
 impl Live {
     /// Parks the run if it only waits; `true` when it has left.
@@ -19,14 +19,25 @@ impl Live {
             return Ok(false);
         }
         self.parked = true;
-        self.receiver.close();
-        if self.receiver.is_empty() {
+        let arrived = self.last_messages().await;
+        if arrived.is_empty() {
             self.has_left = true;
             self.shared.keeper.wakes_at(self.wake_at);
             return Ok(true);
         }
-        self.stay();
+        self.stay(arrived);
         Ok(false)
+    }
+
+    /// Closes the mailbox and takes what had come by then. A sender that is at it is waited for, so
+    /// that none believes to have delivered what nobody takes.
+    async fn last_messages(&mut self) -> Vec<Message> {
+        self.receiver.close();
+        let mut arrived = Vec::new();
+        while let Some(message) = self.receiver.recv().await {
+            arrived.push(message);
+        }
+        arrived
     }
 
     /// Nothing is out, nobody asks, and nothing is due for a while.
@@ -64,14 +75,13 @@ impl Live {
         }
     }
 
-    /// Somebody came while the run was leaving: what is in the old mailbox is taken first, and
-    /// whoever comes later finds a new one.
-    fn stay(&mut self) {
+    /// Somebody came while the run was leaving: what came is taken, and whoever comes later finds a
+    /// new mailbox.
+    fn stay(&mut self, arrived: Vec<Message>) {
         let (mailbox, receiver) = Mailbox::new();
         self.shared.move_mailbox(self.id, mailbox.clone());
-        self.mailbox = mailbox;
-        let mut old = std::mem::replace(&mut self.receiver, receiver);
-        while let Ok(message) = old.try_recv() {
+        (self.mailbox, self.receiver) = (mailbox, receiver);
+        for message in arrived {
             self.arrived(message);
         }
     }

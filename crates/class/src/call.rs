@@ -93,7 +93,9 @@ impl<I: Value, K: Kind> Call<'_, I, K> {
         self
     }
 
-    /// Attempts of the primary, the first included. Default: 3.
+    /// Attempts of the primary, the first included. Default: 3. One that was out when its process
+    /// died does not count: a read is asked again for a retry token, a write is asked about first,
+    /// and sent again under its key only once it is proven not to have arrived.
     pub fn attempts(mut self, attempts: u32) -> Self
     where
         K: Attempting,

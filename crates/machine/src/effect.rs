@@ -18,7 +18,7 @@ use crate::command::{EffectEntry, EntryState};
 use crate::ending::Why;
 use crate::event::Event;
 use crate::run::Run;
-use crate::{ending, guard};
+use crate::{attempt, ending, guard};
 
 /// The key of the effect this call intends. Made from the run, never from a model's output.
 pub fn key(run: &Run, id: CallId, call: &Call) -> Result<EffectKey, Refusal> {
@@ -130,15 +130,24 @@ pub(crate) fn key_held(
             if call.key_holder == Some(entry.run) && now < not_before {
                 return Ok(Vec::new());
             }
-            let until = now + Millis::new(limits::KEY_HELD_RETRY_MS);
             Ok(vec![Event::KeyAwaited {
                 call: id,
                 holder: entry.run,
-                until,
+                until: asks_again_at(run, call, now),
             }])
         }
         EntryState::NotApplied => Err(guard::not_ready(run, id, call)),
     }
+}
+
+/// When a call asks again by itself: in the last moment at which it may start, at the latest.
+fn asks_again_at(run: &Run, call: &Call, now: Timestamp) -> Timestamp {
+    let later = now + Millis::new(limits::KEY_HELD_RETRY_MS);
+    let latest = run
+        .head()
+        .and_then(|head| attempt::latest_start(run, head, call));
+    let until = latest.map_or(later, |latest| later.min(latest));
+    until.max(now + Millis::new(1))
 }
 
 /// What waits for `key` may ask for it at once.

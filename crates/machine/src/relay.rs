@@ -100,16 +100,16 @@ pub(crate) fn apply(run: &mut Run, event: &LapStarted) -> Result<(), Corrupt> {
     (lap.budget.in_flight, lap.budget.in_flight_peak) = (out, out);
     head.past.push(std::mem::replace(&mut head.lap, lap));
     (head.cancel, head.closed) = (None, false);
-    reopen(run);
+    reopen(run, event.at);
     Ok(())
 }
 
-fn reopen(run: &mut Run) {
+fn reopen(run: &mut Run, at: Timestamp) {
     let ids: Vec<CallId> = run.calls.iter().map(|(id, _)| id).collect();
     // Items before their eaches, which count them.
     for &id in ids.iter().rev() {
         let opens = run.calls.get(id).is_some_and(|call| opens(run, id, call));
-        run.calls.update(id, |call| renew(call, opens));
+        run.calls.update(id, |call| renew(call, opens, at));
         open_items(run, id, opens);
     }
     let nodes: Vec<NodeId> = run.class().ids().map(|(id, _)| id).collect();
@@ -147,8 +147,9 @@ fn is_built_upon(run: &Run, id: CallId, call: &Call) -> bool {
         })
 }
 
-/// A lap begins with the first provider and all attempts; what is out keeps counting.
-fn renew(call: &mut Call, opens: bool) {
+/// A lap begins with the first provider and all attempts; what is out keeps counting, and what is
+/// in doubt is asked about at once: somebody waits again.
+fn renew(call: &mut Call, opens: bool, at: Timestamp) {
     if opens {
         call.phase = if call.prepared.is_some() {
             Phase::Ready {
@@ -160,7 +161,14 @@ fn renew(call: &mut Call, opens: bool) {
     }
     match &mut call.phase {
         Phase::InFlight(_) => call.rung_attempts = 1,
-        Phase::InDoubt => call.rung_attempts = 0,
+        Phase::InDoubt => {
+            call.rung_attempts = 0;
+            if let Some(effect) = &mut call.effect
+                && let EffectStatus::InDoubt(doubt) = &mut effect.status
+            {
+                (doubt.lookup_at, doubt.asked) = (doubt.lookup_at.min(at), 0);
+            }
+        }
         Phase::Ready { not_before } => {
             if call.rung != Rung(0) {
                 *not_before = AT_ONCE;

@@ -92,9 +92,10 @@ pub const DOUBT_WAIT_MS_DEFAULT: u64 = 24 * 60 * 60 * 1_000;
 /// Unit: milliseconds. Enforced by: nobody yet, it is only recorded. Beyond: kept all the same.
 pub const KEY_MEMORY_MS_DEFAULT: u64 = 400 * 24 * 60 * 60 * 1_000;
 
-/// Wait before a call asks again for an effect key that another run holds.
+/// Wait before a call asks again by itself for an effect key that another run holds. The commit
+/// that settles the key wakes it before that, unless too many wait.
 /// Unit: milliseconds. Enforced by: `machine`. Beyond: not applicable.
-pub const KEY_HELD_RETRY_MS: u64 = 1_000;
+pub const KEY_HELD_RETRY_MS: u64 = 60_000;
 
 /// Events of one append.
 /// Unit: events. Enforced by: the runtime, which ends the turn. Beyond: the rest waits a turn.
@@ -118,7 +119,7 @@ pub const LIVE_RUNS_MAX: usize = 10_000;
 
 /// How long a run that leaves memory has nothing to do; with less ahead it stays.
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: parked.
-pub const PARK_MS_MIN: u64 = 60_000;
+pub const PARK_MS_MIN: u64 = 20_000;
 
 /// How long a worker incarnation says it lives; said again after a third of it.
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: other workers take its runs over.

@@ -89,8 +89,54 @@ fn a_doubt_at_answer_by_is_told_as_later_and_the_outcome_follows() {
     assert_eq!(world.outside.requests("orders").len(), 1);
 }
 
+/// F34: Later at answer_by, then a kill; what became of the write is known only after the restart.
 #[test]
-fn a_doubt_that_outlives_the_wait_is_handed_off_and_what_is_learned_later_is_an_addendum() {
+fn f34_a_doubt_is_told_as_later_survives_a_kill_and_its_outcome_is_given_then() {
+    let world = World::new();
+    world.outside.script(|_| Does::Lose(0));
+    world.outside.finds(|ask| match ask.at < 50_000 {
+        true => Find::CannotTell(5),
+        false => Find::Truth(5),
+    });
+    let class = single_as(&world.outside, |g| {
+        g.budget(Budget::new().answer_by(secs(10)));
+    });
+    let life = world.live(&[class.erased()]);
+    let run = life.start_keyed(&class, minutes("M", 1));
+    let later = format!("{:?}", life.block_on(run.answer()).unwrap());
+    assert!(later.contains("Later"), "{later}");
+    let id = run.id();
+    life.crash();
+    world.timers.advance(Millis::from_secs(20));
+
+    // Nobody asks for it: it is found, and asked about, all the same.
+    let life = world.live(&[class.erased()]);
+    let is_over = || world.state(id).head().unwrap().lap.outcome.is_some();
+    assert!(life.until(120_000, is_over), "{}", world.describe(id));
+    let run = life.block_on(life.engine.run(&class, id)).unwrap();
+    assert_eq!(
+        format!("{:?}", life.block_on(run.answer()).unwrap()),
+        later,
+        "told once"
+    );
+    let outcome = format!("{:?}", life.outcome(&run));
+    assert!(outcome.contains("Completed"), "{outcome}");
+    life.crash();
+    let life = world.live(&[class.erased()]);
+    let run = life.block_on(life.engine.run(&class, id)).unwrap();
+    assert_eq!(
+        format!("{:?}", life.outcome(&run)),
+        outcome,
+        "asked twice, the same"
+    );
+    assert_eq!(format!("{:?}", life.block_on(run.answer()).unwrap()), later);
+    assert_eq!(world.outside.requests("orders").len(), 1);
+    world.must_be_sound();
+}
+
+/// F34: it had its outcome already.
+#[test]
+fn f34_a_doubt_that_outlives_the_wait_is_handed_off_and_what_is_learned_later_is_an_addendum() {
     let world = World::new();
     world.outside.script(|_| Does::Lose(0));
     world.outside.finds(|ask| match ask.at < 100_000 {

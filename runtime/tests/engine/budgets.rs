@@ -11,7 +11,7 @@ use mainstay_types::{CostUnits, Failure, FailureKind, Reason};
 use crate::world::classes::{NewTicket, tickets};
 use crate::world::outside::Writes;
 use crate::world::script::{maybe_sent, refused};
-use crate::world::{Does, Minutes, Outside, Ticket, World, minutes};
+use crate::world::{Does, Find, Minutes, Outside, Ticket, World, minutes};
 
 /// One read with two fallbacks to other providers, each at least five seconds long.
 fn three_rungs(
@@ -268,6 +268,38 @@ fn f10_a_write_that_only_a_person_can_resolve_is_never_sent_again_and_waits_for_
         1,
         "no send and no look-up after the crash"
     );
+}
+
+/// F10, with a receiver that can be asked and never knows.
+#[test]
+fn f10_a_write_whose_process_died_is_only_asked_about_as_long_as_nobody_can_tell() {
+    let world = World::new();
+    world.outside.script(|_| Does::Hang);
+    world.outside.finds(|_| Find::CannotTell(5));
+    let mut g = TaskClass::<Minutes>::define("once", 1);
+    g.budget(Budget::new().answer_by(secs(60)).doubt_wait(secs(60)));
+    let made = |m: &Minutes, ()| NewTicket {
+        title: m.id.clone(),
+    };
+    let write = world.outside.write("orders");
+    let written = g.write("order", &write, (), made).add();
+    let class = g
+        .finish(written, |_, ticket| ticket.id.clone())
+        .expect("a valid class");
+    let life = world.live(&[class.erased()]);
+    let id = life.start(&class, minutes("M", 0)).id();
+    life.run_for(100);
+    life.crash();
+    let life = world.live(&[class.erased()]);
+    let outcome = life.outcome_of(&class, id);
+    let (kind, reason) = (outcome.kind, outcome.reason);
+    assert_eq!(
+        (kind, reason),
+        (OutcomeKind::HandedOff, Reason::DoubtWaitOver)
+    );
+    assert_eq!(world.outside.requests("orders").len(), 1, "no second send");
+    assert!(5 < world.outside.look_ups().len());
+    world.must_be_sound();
 }
 
 /// F15: a timeout after the request was accepted against a connection that never stood.

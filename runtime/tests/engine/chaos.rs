@@ -18,10 +18,16 @@ const CRASHES_MAX: u64 = 6;
 /// A life is this long at most: half of a run without faults.
 const POLLS: u64 = 60;
 
-fn seeds() -> Vec<u64> {
-    match std::env::var("MAINSTAY_SEED") {
-        Ok(seed) => vec![seed.parse().expect("a number")],
-        Err(_) => (1..=SEEDS).collect(),
+/// So many seeds; `MAINSTAY_SEED` is the one that is to be run alone, `MAINSTAY_SEEDS` how many
+/// instead.
+pub(crate) fn seeds(many: u64) -> Vec<u64> {
+    let number = |name| {
+        let text = std::env::var(name).ok();
+        text.map(|text| text.parse().expect("a number"))
+    };
+    match number("MAINSTAY_SEED") {
+        Some(seed) => vec![seed],
+        None => (1..=number("MAINSTAY_SEEDS").unwrap_or(many)).collect(),
     }
 }
 
@@ -115,7 +121,7 @@ fn live_through(world: &World) -> (OutcomeKind, u64) {
 #[test]
 fn whatever_fails_and_wherever_it_crashes_no_effect_is_twice_and_the_run_ends() {
     let (mut crashes, mut written, mut kinds) = (0, 0, std::collections::BTreeMap::new());
-    for seed in seeds() {
+    for seed in seeds(SEEDS) {
         let world = chaotic(seed);
         let (kind, crashed) = live_through(&world);
         world.must_be_sound();

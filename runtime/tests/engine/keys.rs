@@ -1,12 +1,15 @@
 //! One business key, two runs: one holds it, the other adopts, waits or is told that it differs.
 
+use std::future::IntoFuture;
+
 use mainstay_class::{Budget, secs};
+use mainstay_ledger::Ledger;
 use mainstay_machine::OutcomeKind;
 use mainstay_types::{FailureKind, Reason};
 
 use crate::world::classes::{meeting, single_as};
 use crate::world::script::{maybe_sent, refused};
-use crate::world::{Does, Find, Minutes, World, minutes};
+use crate::world::{Does, Find, Minutes, Moment, World, minutes};
 
 fn class(world: &World) -> mainstay_class::Class<Minutes, crate::world::Ticket> {
     single_as(&world.outside, |g| {
@@ -41,6 +44,116 @@ fn a_result_that_another_run_has_is_adopted_without_a_request() {
         history.contains("EffectApplied order ADOPTED_FROM_OTHER_RUN"),
         "{history}"
     );
+}
+
+/// F36: two runs intend the same key in one commit group.
+#[test]
+fn f36_of_two_that_want_a_key_in_one_group_one_has_it_and_its_end_wakes_the_other_at_once() {
+    // The answer falls between two moments at which the one who waits asks by itself.
+    for answers_after in [1_250, 2_400, 2_750] {
+        let world = World::new();
+        world.ledger.group();
+        world.outside.script(move |_| Does::Answer(answers_after));
+        let class = class(&world);
+        let life = world.live(&[class.erased()]);
+        let (first, second) = life.block_on(async {
+            let first = life.engine.start(&class, minutes("M", 1)).into_future();
+            let second = life.engine.start(&class, minutes("M", 1)).into_future();
+            let (first, second) = tokio::join!(first, second);
+            (first.unwrap(), second.unwrap())
+        });
+        assert!(
+            world.ledger.groups().contains(&2),
+            "{:?}",
+            world.ledger.groups()
+        );
+        let (first, second) = life.block_on(async {
+            let (first, second) = tokio::join!(first.outcome(), second.outcome());
+            (first.unwrap(), second.unwrap())
+        });
+        assert_eq!(first.result.unwrap(), second.result.unwrap());
+        let waited = world.elapsed() - answers_after;
+        assert!(waited < 20, "woken by the settling: {waited} ms after it");
+        assert_eq!(world.outside.requests("orders").len(), 1);
+        world.must_be_sound();
+    }
+}
+
+/// F36: the one who waits is not in memory when the key is settled, and hears of it all the same.
+#[test]
+fn f36_a_key_that_is_settled_while_the_process_of_the_one_who_waits_is_down_is_adopted() {
+    for moment in [Moment::Before, Moment::Durable, Moment::Acknowledged] {
+        let world = World::new();
+        world.outside.script(|_| Does::Answer(700));
+        let class = class(&world);
+        let life = world.live(&[class.erased()]);
+        let ids = ["one", "two"].map(|_| life.start(&class, minutes("M", 1)).id());
+        life.run_for(10);
+        // The holder's answer, and with it the word to the one who waits.
+        world.ledger.trap(1, moment);
+        life.block_on(world.ledger.crash());
+        life.crash();
+        world.ledger.disarm();
+        let from = world.elapsed();
+        let life = world.live(&[class.erased()]);
+        for id in ids {
+            let outcome = life.outcome_of(&class, id);
+            assert_eq!(
+                outcome.kind,
+                OutcomeKind::Completed,
+                "{}",
+                world.describe(id)
+            );
+        }
+        assert!(
+            world.elapsed() - from < 100,
+            "{moment:?}: {}",
+            world.elapsed() - from
+        );
+        assert_eq!(world.outside.requests("orders").len(), 1);
+        world.must_be_sound();
+    }
+}
+
+#[test]
+fn f36_a_run_without_its_code_hears_of_the_key_and_goes_on_once_the_code_is_there() {
+    let world = World::new();
+    world.outside.script(|_| Does::Answer(2_500));
+    let class = class(&world);
+    let other = {
+        let mut g = mainstay_class::TaskClass::<Minutes>::define("other", 1);
+        g.budget(Budget::new().answer_by(secs(600)));
+        let made = |m: &Minutes, ()| crate::world::classes::NewTicket {
+            title: m.actions[0].clone(),
+        };
+        let write = world.outside.write("orders");
+        let order = g
+            .write("order", &write, (), made)
+            .business_id(|m: &Minutes| &m.id);
+        let written = order.add();
+        g.finish(written, |_, ticket| ticket.clone())
+            .expect("a valid class")
+    };
+    let life = world.live(&[class.erased(), other.erased()]);
+    let holder = life.start(&class, minutes("M", 1)).id();
+    let waits = life.start(&other, minutes("M", 1)).id();
+    life.run_for(10);
+    life.crash();
+    let life = world.live(&[class.erased()]);
+    assert_eq!(life.outcome_of(&class, holder).kind, OutcomeKind::Completed);
+    life.run_for(100);
+    let inbox = life.block_on(world.ledger.inbox(waits)).unwrap();
+    assert!(inbox.is_empty(), "taken without the code: {inbox:?}");
+    life.crash();
+    let life = world.live(&[class.erased(), other.erased()]);
+    let from = world.elapsed();
+    let outcome = life.outcome_of(&other, waits);
+    assert_eq!(outcome.kind, OutcomeKind::Completed);
+    assert_eq!(
+        (outcome.result.unwrap().id.as_str(), world.elapsed()),
+        ("T-1", from)
+    );
+    world.must_be_sound();
 }
 
 #[test]

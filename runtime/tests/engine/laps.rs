@@ -109,7 +109,8 @@ fn a_handed_off_run_goes_on_with_the_recorded_bytes_though_the_model_would_answe
     }
     let keys = |asks: &[crate::world::Ask]| {
         let mut keys: Vec<_> = asks.iter().filter_map(|ask| ask.key.clone()).collect();
-        (keys.sort(), keys.dedup());
+        keys.sort();
+        keys.dedup();
         keys
     };
     assert_eq!(

@@ -106,7 +106,7 @@ fn hundreds_of_runs_on_real_threads_all_end_and_the_engine_goes_down() {
 }
 
 /// Waits for all at once.
-async fn all<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
+pub(crate) async fn all<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
     let mut waiting: Vec<_> = futures.into_iter().map(|f| (Box::pin(f), None)).collect();
     std::future::poll_fn(|cx| {
         for (future, end) in waiting.iter_mut().filter(|(_, end)| end.is_none()) {

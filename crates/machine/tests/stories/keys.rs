@@ -20,11 +20,11 @@ fn a_key_another_run_is_working_on_is_waited_for_and_then_adopted() {
         "
         write  order scope=business
         hold   order open
-        start  -> KeyAwaited order, out, wake 1s
+        start  answer_by=300s -> KeyAwaited order, out, wake 60s
         hold   order in_doubt -> nothing
-        at 1s  -> KeyAwaited order, wake 2s
+        at 60s -> KeyAwaited order, wake 120s
         hold   order applied
-        at 2s  -> effect order applied ADOPTED_FROM_OTHER_RUN, completed
+        at 120s -> effect order applied ADOPTED_FROM_OTHER_RUN, completed
     ",
     );
 }
@@ -35,9 +35,9 @@ fn a_key_another_run_gave_up_is_taken() {
         "
         write  order scope=business
         hold   order open
-        start  -> KeyAwaited order
+        start  answer_by=300s -> KeyAwaited order
         hold   order not_applied
-        at 1s  -> EffectIntended order, out order
+        at 60s -> EffectIntended order, out order
         answer order -> completed
     ",
     );
@@ -61,8 +61,8 @@ fn a_key_that_stays_held_until_the_time_is_over_is_handed_off_with_its_reason() 
         write  order scope=business
         hold   order open
         start  answer_by=3s
-        at 1s  -> KeyAwaited order
-        at 2s  -> KeyAwaited order, order failed DEADLINE_EXHAUSTED KEY_HELD_BY_OTHER_RUN, \
+        at 1s  -> no KeyAwaited order
+        at 3s  -> order failed DEADLINE_EXHAUSTED KEY_HELD_BY_OTHER_RUN, \
                handed_off, closed
     ",
     );
@@ -79,7 +79,7 @@ fn one_held_item_does_not_hold_up_the_others() {
         answer ticket_write[0]
         answer ticket_write[2] -> waiting, reason KEY_HELD
         hold   ticket_write[1] applied
-        at 1s  -> completed
+        freed  ticket_write[1] -> completed
     ",
     );
 }

@@ -50,6 +50,28 @@ fn a_write_in_doubt_stays_in_doubt_in_the_next_lap_and_is_adopted_when_it_is_fou
 }
 
 #[test]
+fn a_new_lap_asks_about_a_doubt_at_once_however_long_the_last_one_would_have_waited() {
+    check(
+        "
+        write  order timeout=2s
+        start  answer_by=12s doubt_wait=20s
+        lose   order
+        at 32s          -> handed_off
+        find   order cannot_tell
+        at 100s
+        find   order cannot_tell
+        at 200s
+        find   order cannot_tell
+        at 400s
+        find   order cannot_tell
+        at 800s
+        find   order cannot_tell draw=4000000000 -> lookup order 803.862s
+        continue        -> lap 2, lookup order 800s
+    ",
+    );
+}
+
+#[test]
 fn a_reply_that_was_lost_in_the_last_lap_and_never_arrived_goes_out_again_under_the_same_key() {
     check(
         "

@@ -64,11 +64,15 @@ struct State {
     panicking: u32,
     /// How long a read of a run takes.
     reads_take: u64,
+    /// How long the next read of a run is on its way back.
+    read_returns_after: u64,
     /// Commits of one moment become one group.
     grouped: bool,
     group: Vec<Grouped>,
     /// How large the groups were.
     groups: Vec<usize>,
+    /// How often a run was parked.
+    parked: usize,
 }
 
 /// A request that waits for its group, and who hears its verdict.
@@ -165,6 +169,11 @@ impl TestLedger {
         self.state.lock().reads_take = ms;
     }
 
+    /// What the next read of a run finds is told so much later.
+    pub(crate) fn delay_next_read(&self, ms: u64) {
+        self.state.lock().read_returns_after = ms;
+    }
+
     /// The next `commits` fail and write nothing; later ones may succeed.
     pub(crate) fn fail_commits(&self, commits: u32) {
         self.state.lock().failing = commits;
@@ -178,6 +187,11 @@ impl TestLedger {
     /// Commits of one moment are one group from now on.
     pub(crate) fn group(&self) {
         self.state.lock().grouped = true;
+    }
+
+    /// How often a run was parked.
+    pub(crate) fn parked(&self) -> usize {
+        self.state.lock().parked
     }
 
     /// How large the groups were.
@@ -263,6 +277,7 @@ impl TestLedger {
             .zip(verdicts)
             .filter(|(_, verdict)| committed(verdict));
         for part in written.flat_map(|(request, _)| &request.parts) {
+            self.state.lock().parked += usize::from(part.ops.iter().any(parks));
             if !part.events.is_empty() {
                 let tick = self.ticks.fetch_add(1, Ordering::SeqCst);
                 let append = Append {
@@ -287,7 +302,7 @@ impl TestLedger {
             .any(|r| r.parts.iter().any(|p| !p.events.is_empty()));
         let trapped = match has_events {
             true => self.is_trapped(),
-            false if requests.iter().any(parks) => self.state.lock().parking_trap.take(),
+            false if requests.iter().any(parks_a_run) => self.state.lock().parking_trap.take(),
             false => None,
         };
         self.pass(latency.0).await;
@@ -375,9 +390,13 @@ impl TestLedger {
     }
 }
 
-fn parks(request: &CommitRequest) -> bool {
+fn parks(op: &Op) -> bool {
+    matches!(op, Op::Drive(Drive::Parked { .. }))
+}
+
+fn parks_a_run(request: &CommitRequest) -> bool {
     let mut ops = request.parts.iter().flat_map(|part| &part.ops);
-    ops.any(|op| matches!(op, Op::Drive(Drive::Parked { .. })))
+    ops.any(parks)
 }
 
 async fn yield_once() {
@@ -416,7 +435,12 @@ impl Ledger for TestLedger {
                 self.timers.sleep(Millis::new(takes)).await;
             }
             self.readable()?;
-            self.inner.load(run).await
+            let loaded = self.inner.load(run).await;
+            let late = std::mem::take(&mut self.state.lock().read_returns_after);
+            if 0 < late {
+                self.timers.sleep(Millis::new(late)).await;
+            }
+            loaded
         })
     }
 

@@ -111,11 +111,11 @@ impl World {
 
     /// These processes go on side by side for so long; one that is left out stands still.
     pub(crate) fn side_by_side(&self, lives: &[&Life], ms: u64) {
-        for _ in 0..ms.div_ceil(STEP_MS) {
+        for _ in 0..ms.div_ceil(SLICE_MS) {
             for life in lives {
                 life.executor.run_until_stalled();
             }
-            self.timers.advance(Millis::new(STEP_MS));
+            self.timers.advance(Millis::new(SLICE_MS));
         }
         for life in lives {
             life.executor.run_until_stalled();
@@ -203,11 +203,12 @@ impl Life {
 
     /// Goes on until `is_there`, at most for `ms`; says whether it came to be.
     pub(crate) fn until(&self, ms: u64, is_there: impl Fn() -> bool) -> bool {
-        for _ in 0..ms.div_ceil(STEP_MS) {
+        let slice = SLICE_MS.max(ms / 1_000);
+        for _ in 0..ms.div_ceil(slice) {
             if is_there() {
                 return true;
             }
-            self.run_for(STEP_MS);
+            self.run_for(slice);
         }
         is_there()
     }
@@ -219,4 +220,4 @@ impl Life {
 }
 
 /// How fine processes that go on side by side are cut into turns.
-const STEP_MS: u64 = 5;
+const SLICE_MS: u64 = 5;

@@ -17,6 +17,9 @@ use super::script::{Ask, Does, Find};
 
 type Script<T> = Box<dyn FnMut(&Ask) -> T + Send>;
 
+/// A script that may leave it to the one below.
+type Beyond = Box<dyn FnMut(&Ask) -> Option<Does> + Send>;
+
 /// Everything outside of the engine.
 pub(crate) struct Outside {
     timers: VirtualTimers,
@@ -26,6 +29,7 @@ pub(crate) struct Outside {
 
 struct State {
     does: Script<Does>,
+    patience: Option<Beyond>,
     finds: Script<Find>,
     asks: Vec<Ask>,
     effects: Vec<Effect>,
@@ -52,6 +56,7 @@ impl Outside {
     pub(super) fn new(timers: &VirtualTimers, ticks: Arc<AtomicU64>) -> Arc<Self> {
         let state = State {
             does: Box::new(|_| Does::Answer(10)),
+            patience: None,
             finds: Box::new(|_| Find::Truth(5)),
             asks: Vec::new(),
             effects: Vec::new(),
@@ -68,7 +73,13 @@ impl Outside {
 
     /// From now on requests are treated like this.
     pub(crate) fn script(&self, does: impl FnMut(&Ask) -> Does + Send + 'static) {
-        self.state.lock().does = Box::new(does);
+        let mut state = self.state.lock();
+        (state.does, state.patience) = (Box::new(does), None);
+    }
+
+    /// Until the next script, what this one knows is treated as it says.
+    pub(crate) fn patience(&self, does: impl FnMut(&Ask) -> Option<Does> + Send + 'static) {
+        self.state.lock().patience = Some(Box::new(does));
     }
 
     /// From now on look-ups are treated like this.
@@ -207,7 +218,11 @@ impl Outside {
     }
 
     async fn treat<T>(&self, ask: &Ask, answer: impl FnOnce() -> T) -> Result<Answer<T>, Failure> {
-        let does = (self.state.lock().does)(ask);
+        let does = {
+            let mut state = self.state.lock();
+            let put_off = state.patience.as_mut().and_then(|script| script(ask));
+            put_off.unwrap_or_else(|| (state.does)(ask))
+        };
         let _open = Open::new(self);
         match does {
             Does::Answer(after) => {

@@ -31,13 +31,14 @@ impl World {
                 apply(&mut run, &stamped.event).expect("the log is in order");
                 alerts.extend(alert::of(&run, &stamped.event, stamped.at));
             }
-            let (seed, log) = (self.seed, self.describe(id));
-            let row = self.read(self.ledger.inner().summary(id));
-            assert_eq!(row, view::summary(&run), "seed {seed}: {log}");
+            let (seed, row) = (self.seed, self.read(self.ledger.inner().summary(id)));
+            let wanted = view::summary(&run);
+            assert_eq!(row, wanted, "seed {seed}: {}", self.describe(id));
             let head = run.head().expect("it has started");
             let driving = self.read(self.ledger.inner().driving(id));
             let owes = !head.closed && head.quarantined.is_none();
-            assert!(owes || driving.is_none(), "seed {seed}: {driving:?} {log}");
+            let is_right = owes || driving.is_none();
+            assert!(is_right, "seed {seed}: {driving:?} {}", self.describe(id));
         }
         let stored = self.alerts();
         let numbers = stored.iter().map(|alert| alert.seq.get());
@@ -52,7 +53,8 @@ impl World {
                 .map(|alert| format!("{alert:?}"))
                 .collect::<Vec<_>>(),
         );
-        (stored.sort(), wanted.sort());
+        stored.sort();
+        wanted.sort();
         assert_eq!(stored, wanted, "seed {}", self.seed);
     }
 
@@ -198,8 +200,8 @@ impl World {
                     true => same.next().is_some(),
                     false => same.all(|effect| effect.run != id.to_string()),
                 };
-                let (path, log) = (run.path(call), self.describe(id));
-                assert!(is_true, "seed {}: {path} {key}\n{log}", self.seed);
+                let (seed, path) = (self.seed, run.path(call));
+                assert!(is_true, "seed {seed}: {path} {key}\n{}", self.describe(id));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! F04: tasks that end when none may, and a core that forgets: a run that is open and driven by
-//! nobody is seen and driven on, and nothing of it is sent twice.
+//! F04: owners of runs that end when none may, and a core that forgets: a run that is open and
+//! driven by nobody is seen and driven on, and nothing of it is sent twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,7 +27,7 @@ fn life(world: &World, class: &Arc<mainstay_class::ErasedClass>) -> Life {
 }
 
 #[test]
-fn f04_a_run_whose_task_panics_is_driven_on_within_a_second_or_two() {
+fn f04_a_run_whose_owner_panics_is_driven_on_within_a_second_or_two() {
     let world = World::new();
     world.outside.script(|_| Does::Answer(100));
     let class = chain(&world.outside, 4);
@@ -47,7 +47,7 @@ fn f04_a_run_whose_task_panics_is_driven_on_within_a_second_or_two() {
 }
 
 #[test]
-fn f04_a_write_that_was_out_when_its_run_lost_its_task_is_asked_about_and_not_sent_again() {
+fn f04_a_write_that_was_out_when_its_run_lost_its_owner_is_asked_about_and_not_sent_again() {
     for honours_keys in [true, false] {
         let world = World::new();
         world.outside.script(|ask| match ask.dependency.as_str() {

@@ -1,0 +1,168 @@
+//! What a turn writes beside its events: entries of effects, waits, alerts, who drives the run, its
+//! row.
+//!
+//! Everything here follows from the events and the state after them; nothing is decided.
+
+use std::sync::Arc;
+
+use mainstay_ledger::{Drive, Op, Part};
+use mainstay_machine::{EffectEntry, Event, effect, view};
+use mainstay_types::{CallId, EffectKey, Epoch};
+
+use crate::turn::{Scratch, Turn, input_digest};
+
+impl Turn<'_> {
+    pub(crate) fn finish(self) -> Scratch {
+        let mut ops: Vec<Op> = self.acks.iter().copied().map(Op::InboxAck).collect();
+        ops.extend(
+            self.events
+                .iter()
+                .flat_map(|stamped| self.ops_of(&stamped.event)),
+        );
+        // An entry that another run holds stays as that run has it, whatever is learned here.
+        let is_held = |entry: &EffectEntry| self.held_under(&entry.key).is_some();
+        let touched = self.touched.iter();
+        let entries = touched.filter_map(|&id| effect::entry(self.run, id, self.now));
+        ops.extend(entries.filter(|entry| !is_held(entry)).map(Op::Effect));
+        ops.extend(self.waits());
+        ops.extend(self.alerts.iter().cloned().map(Op::Alert));
+        // Whatever was taken: a run that owes nothing has not to be driven for it.
+        let head = self.run.head();
+        let owes = head.is_none_or(|head| !head.closed && head.quarantined.is_none());
+        let drive = self
+            .drive
+            .map(|drive| if owes { drive } else { Drive::Off });
+        ops.extend(drive.map(Op::Drive));
+        let summary = view::summary(self.run);
+        if summary != self.summary_before {
+            ops.extend(summary.map(Op::Summary));
+        }
+        let head = self.run.head();
+        let part = Part {
+            run: self.id,
+            expected_seq: self.expected_seq,
+            epoch: head.map_or(Epoch(1), |head| head.epoch),
+            events: self.events,
+            ops,
+        };
+        let says_nothing = |op: &Op| matches!(op, Op::Drive(_));
+        let is_empty = part.events.is_empty() && part.ops.iter().all(says_nothing);
+        Scratch {
+            part,
+            is_empty,
+            notes: self.notes,
+        }
+    }
+
+    fn ops_of(&self, event: &Event) -> Vec<Op> {
+        if let Event::RunStarted(started) = event {
+            let mut ops = vec![Op::Class(Arc::clone(self.run.class()))];
+            ops.extend(started.start_key.clone().map(|key| Op::StartKey {
+                tenant: started.tenant.clone(),
+                key,
+                input: input_digest(&started.class.name, &started.input),
+            }));
+            return ops;
+        }
+        Vec::new()
+    }
+
+    /// What an event says of who drives the run; the last one that says so counts.
+    pub(crate) fn drive_of(&self, event: &Event) -> Option<Drive> {
+        let driven = Drive::Driven {
+            worker: self.shared.worker,
+        };
+        match event {
+            Event::RunClosed | Event::RunQuarantined { .. } => Some(Drive::Off),
+            Event::RunStarted(_)
+            | Event::LeaseTaken(_)
+            | Event::LapStarted(_)
+            | Event::QuarantineLifted { .. }
+            | Event::RunTerminated { .. } => {
+                // What is taken over for the sake of one command is not driven for it.
+                let head = self.run.head()?;
+                let owes = !head.closed && head.quarantined.is_none();
+                owes.then_some(driven)
+            }
+            Event::CallPrepared { .. }
+            | Event::ListRecorded { .. }
+            | Event::AttemptStarted(_)
+            | Event::AttemptSettled { .. }
+            | Event::AttemptInterrupted { .. }
+            | Event::CallSettled { .. }
+            | Event::CallRescheduled { .. }
+            | Event::CallOmitted { .. }
+            | Event::CallSkipped { .. }
+            | Event::CallFailed { .. }
+            | Event::CodeFailed { .. }
+            | Event::EffectIntended { .. }
+            | Event::EffectApplied { .. }
+            | Event::EffectInDoubt { .. }
+            | Event::EffectAbsent { .. }
+            | Event::EffectPartlyApplied { .. }
+            | Event::ControlSettled { .. }
+            | Event::KeyAwaited { .. }
+            | Event::LateResult { .. }
+            | Event::CancelRequested { .. }
+            | Event::HardPathLost { .. }
+            | Event::AnsweredLater { .. }
+            | Event::LapEnded { .. }
+            | Event::AddendumRecorded { .. } => None,
+        }
+    }
+
+    pub(crate) fn held_under(&self, key: &EffectKey) -> Option<&(EffectEntry, u64)> {
+        self.held.iter().find(|(held, _)| held.key == *key)
+    }
+
+    /// Every key that is waited for since this turn: whoever settles it wakes the run.
+    fn waits(&self) -> Vec<Op> {
+        let waits = self.events.iter().filter_map(|stamped| {
+            let Event::KeyAwaited { call, .. } = &stamped.event else {
+                return None;
+            };
+            let key = effect::key(self.run, *call, self.run.calls().get(*call)?).ok()?;
+            let (_, version) = self.held_under(&key)?;
+            let version = *version;
+            Some(Op::Wait { key, version })
+        });
+        waits.collect()
+    }
+}
+
+/// The call whose effect an event changes.
+pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
+    match event {
+        Event::EffectIntended { call, .. }
+        | Event::EffectApplied { call, .. }
+        | Event::EffectInDoubt { call, .. }
+        | Event::EffectAbsent { call, .. }
+        | Event::EffectPartlyApplied { call } => Some(*call),
+        Event::AttemptStarted(started) => Some(started.call),
+        Event::RunStarted(_)
+        | Event::LeaseTaken(_)
+        | Event::CallPrepared { .. }
+        | Event::ListRecorded { .. }
+        | Event::AttemptSettled { .. }
+        | Event::AttemptInterrupted { .. }
+        | Event::CallSettled { .. }
+        | Event::CallRescheduled { .. }
+        | Event::CallOmitted { .. }
+        | Event::CallSkipped { .. }
+        | Event::CallFailed { .. }
+        | Event::CodeFailed { .. }
+        | Event::ControlSettled { .. }
+        | Event::KeyAwaited { .. }
+        | Event::LateResult { .. }
+        | Event::CancelRequested { .. }
+        | Event::HardPathLost { .. }
+        | Event::AnsweredLater { .. }
+        | Event::LapEnded { .. }
+        | Event::AddendumRecorded { .. }
+        | Event::RunClosed
+        | Event::RunQuarantined { .. }
+        | Event::QuarantineLifted { .. }
+        | Event::RunTerminated { .. }
+        | Event::LapStarted(_) => None,
+    }
+}
