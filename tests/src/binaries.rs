@@ -8,12 +8,13 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Package and program, alike in name but for the command line.
-const PROGRAMS: [(&str, &str); 4] = [
+/// Package and program.
+const PROGRAMS: [(&str, &str); 5] = [
     ("meeting-analysis", "meeting-analysis"),
     ("ticket-service", "ticket-service"),
     ("specialist-service", "specialist-service"),
     ("mainstay-cli", "mainstay"),
+    (env!("CARGO_PKG_NAME"), "meeting-killed"),
 ];
 
 /// The folder of this package, in the workspace's root.
@@ -99,7 +100,7 @@ impl Layout {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
         // With this package among them, shared crates are built with the features they have here.
-        build.args(["build", "--bins", "-p", env!("CARGO_PKG_NAME")]);
+        build.args(["build", "--bins"]);
         for (package, _) in PROGRAMS {
             build.args(["-p", package]);
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::binaries::program;
+use crate::failpoints::{FAILPOINT, Failpoint, JOURNAL};
 use crate::process::{Ended, Running};
 use crate::view::View;
 
@@ -36,6 +37,13 @@ impl Meeting {
         self
     }
 
+    /// With another word.
+    #[must_use]
+    pub fn and(mut self, word: &str) -> Self {
+        self.more.push(word.into());
+        self
+    }
+
     /// Without `--json`.
     #[must_use]
     pub fn as_text(mut self) -> Self {
@@ -52,13 +60,31 @@ impl Meeting {
     /// Starts it.
     #[must_use]
     pub fn start(&self) -> Running {
-        let mut command = Command::new(program("meeting-analysis"));
+        Running::start(&mut self.command("meeting-analysis"))
+    }
+
+    /// Starts it with its appends written down in `journal`, to die at the failpoint if there is
+    /// one.
+    #[must_use]
+    pub fn start_watched(&self, journal: &Path, dies: Option<Failpoint>) -> Running {
+        let mut command = self.command("meeting-killed");
+        command.env(JOURNAL, journal);
+        if let Some(failpoint) = dies {
+            command.env(FAILPOINT, failpoint.to_string());
+        }
+        Running::start(&mut command)
+    }
+
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(program(name));
         command
             .arg(&self.file)
             .arg("--store")
             .arg(&self.store)
-            .args(&self.more);
-        Running::start(&mut command)
+            .args(&self.more)
+            .env_remove(FAILPOINT)
+            .env_remove(JOURNAL);
+        command
     }
 
     /// Runs it to its end.

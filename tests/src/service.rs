@@ -5,6 +5,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -13,10 +14,13 @@ use service_kit::{Announcement, Entry};
 use crate::binaries::program;
 use crate::http;
 use crate::process::signal_pid;
-use crate::wait::until;
+use crate::wait::{until, until_or};
 
 /// Most entries of a log that are read at once: all that a test's requests make.
 const LOG_MAX: usize = 10_000;
+
+/// How long a service is down at most, where a test lets it be.
+const DOWN_FOR_MAX: Duration = Duration::from_secs(3);
 
 /// A running service.
 pub struct Service {
@@ -125,8 +129,7 @@ impl Service {
     }
 
     fn get(&self, path: &str) -> Value {
-        let url = format!("{}{path}", self.url());
-        http::get(&url).unwrap_or_else(|error| panic!("{url}: {error}"))
+        ask(&format!("{}{path}", self.url()))
     }
 }
 
@@ -145,9 +148,22 @@ impl Drop for Service {
 #[must_use]
 pub fn requests_at(url: &str) -> Vec<Entry> {
     let url = format!("{url}/requests?limit={LOG_MAX}");
-    let page = http::get(&url).unwrap_or_else(|error| panic!("{url}: {error}"));
+    let page = ask(&url);
     let requests = page.get("requests").cloned().unwrap_or_default();
     serde_json::from_value(requests).unwrap_or_else(|error| panic!("{url}: {error}"))
+}
+
+/// What is at this address, once it answers: a service may be down for a while.
+fn ask(url: &str) -> Value {
+    let end = Instant::now() + DOWN_FOR_MAX;
+    let mut answer = http::get(url);
+    until_or(end, || {
+        if answer.is_err() {
+            answer = http::get(url);
+        }
+        answer.is_ok().then_some(())
+    });
+    answer.unwrap_or_else(|error| panic!("{url}: {error}"))
 }
 
 /// A fault that makes writes of tickets wait, in its JSON form.

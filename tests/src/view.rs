@@ -44,6 +44,13 @@ impl View {
             .unwrap_or_else(|| panic!("no {pointer}\n{}", self.from))
     }
 
+    /// The keys of the object.
+    #[must_use]
+    pub fn parts(&self) -> Vec<&str> {
+        let object = self.json.as_object().into_iter().flatten();
+        object.map(|(key, _)| key.as_str()).collect()
+    }
+
     /// Whether the object has this key.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {

@@ -1,162 +1,123 @@
 //! A write whose reply is lost: in doubt, found, applied; it holds up nothing and writes nothing
 //! twice.
+//!
+//! Each scenario runs four ways.
 
-use mainstay_tests::meeting::Meeting;
-use mainstay_tests::minutes;
-use mainstay_tests::place::Place;
-use mainstay_tests::service::Service;
-use mainstay_tests::view::View;
+use mainstay_tests::scenario::Scenario;
+use mainstay_tests::seen::{HORIZON_MS, Seen};
+use mainstay_tests::ways::four_ways;
 
 /// The item whose reply is lost.
 const LOST: &str = "ticket_write[3]";
-const ACTIONS: usize = 10;
+/// Its place in the list.
+const LOST_AT: usize = 3;
+/// Actions of the minutes: more than there are concurrency tokens, so that some wait for others.
+const ACTIONS: usize = 7;
+fn must_be_complete(seen: &Seen<'_>) {
+    let told = || seen.told();
+    assert_eq!(seen.outcome(), "completed", "{}", told());
+    assert_eq!(seen.view.tickets().len(), ACTIONS, "{}", told());
+    assert_eq!(seen.tickets().len(), ACTIONS, "{}", told());
+    assert_eq!(seen.view.events("EffectInDoubt").len(), 1, "{}", told());
+}
 
 /// Item 3 was sent once, in doubt, looked up and found; every other item just answered.
-fn must_be_found(view: &View, service: &Service, source: &str) {
-    let said = &view.from;
-    assert_eq!(
-        (view.outcome(), view.tickets().len()),
-        ("completed", ACTIONS),
-        "{said}"
-    );
-    let call = view.call(LOST);
-    assert_eq!(
-        (&call["state"], &call["effect"]["state"]),
-        (&"settled".into(), &"applied".into())
-    );
-    assert_eq!(call["effect"]["reason"], "FOUND_APPLIED", "{said}");
-    let attempts = view.attempts(LOST);
-    assert_eq!(attempts.len(), 1, "{said}");
-    assert_eq!(
-        (&attempts[0]["state"], &attempts[0]["sent"]),
-        (&"failed".into(), &"MAYBE_SENT".into())
-    );
-    let order: Vec<_> = [
+fn must_be_found(seen: &Seen<'_>) {
+    must_be_complete(seen);
+    let told = || seen.told();
+    let call = seen.view.call(LOST);
+    assert_eq!(call["state"], "settled", "{}", told());
+    assert_eq!(call["effect"]["state"], "applied", "{}", told());
+    assert_eq!(call["effect"]["reason"], "FOUND_APPLIED", "{}", told());
+    let [attempt] = &seen.view.attempts(LOST)[..] else {
+        panic!("one attempt\n{}", told());
+    };
+    assert_eq!(attempt["state"], "failed", "{}", told());
+    assert_eq!(attempt["sent"], "MAYBE_SENT", "{}", told());
+    must_have_learned_it_in_order(seen);
+    let looked_up = seen.asked_of(LOST).len() - seen.requests(LOST).len();
+    assert!(0 < looked_up, "{}", told());
+    for item in 0..ACTIONS {
+        let item = format!("ticket_write[{item}]");
+        assert_eq!(seen.requests(&item).len(), 1, "{item}\n{}", told());
+    }
+}
+
+fn must_have_learned_it_in_order(seen: &Seen<'_>) {
+    let events = [
         "AttemptStarted",
         "AttemptSettled",
         "EffectInDoubt",
         "EffectApplied",
-    ]
-    .iter()
-    .map(|event| {
-        view.events_of(event, LOST)
-            .iter()
-            .filter_map(|e| e["seq"].as_u64())
-            .collect()
-    })
-    .collect::<Vec<Vec<u64>>>();
-    assert!(
-        order.iter().all(|seqs| seqs.len() == 1) && order.is_sorted(),
-        "{order:?}\n{said}"
-    );
-    assert_eq!(view.events("EffectInDoubt").len(), 1, "{said}");
-
-    assert_eq!(service.tickets_of(source).len(), ACTIONS, "{said}");
-    let key = call["effect"]["key"].as_str().expect("an effect has a key");
-    let asked = service
-        .requests()
-        .into_iter()
-        .filter(|entry| entry.subject.key.as_deref() == Some(key));
-    let asked: Vec<String> = asked.map(|entry| entry.subject.method).collect();
-    assert_eq!(
-        asked.iter().filter(|method| *method == "POST").count(),
-        1,
-        "{asked:?}\n{said}"
-    );
-    assert!(
-        asked.iter().any(|method| method == "GET"),
-        "{asked:?}\n{said}"
-    );
-    let posts = service
-        .requests()
-        .into_iter()
-        .filter(|entry| entry.subject.method == "POST");
-    assert_eq!(posts.count(), ACTIONS, "{said}");
+    ];
+    let places = |event: &&str| -> Vec<u64> {
+        let rows = seen.view.events_of(event, LOST);
+        rows.iter().filter_map(|row| row["seq"].as_u64()).collect()
+    };
+    let order: Vec<Vec<u64>> = events.iter().map(places).collect();
+    let is_once = order.iter().all(|seqs| seqs.len() == 1);
+    assert!(is_once && order.is_sorted(), "{order:?}\n{}", seen.told());
 }
 
 /// Every item behind item 3 was settled while item 3 was still in doubt.
-fn must_not_be_held_up(view: &View) {
-    let found = view
-        .moment("EffectApplied", LOST)
-        .expect("item 3 is settled");
-    for item in 4..ACTIONS {
-        let settled = view.moment("EffectApplied", &format!("ticket_write[{item}]"));
-        let settled = settled.unwrap_or_else(|| panic!("item {item}\n{}", view.from));
+fn must_not_be_held_up(seen: &Seen<'_>) {
+    let found = seen.view.moment("EffectApplied", LOST);
+    let found = found.unwrap_or_else(|| panic!("{LOST} is not settled\n{}", seen.told()));
+    for item in LOST_AT + 1..ACTIONS {
+        let settled = seen
+            .view
+            .moment("EffectApplied", &format!("ticket_write[{item}]"));
+        let settled = settled.unwrap_or_else(|| panic!("item {item}\n{}", seen.told()));
         assert!(
             settled < found,
             "item {item} at {settled}, item 3 at {found}\n{}",
-            view.from
+            seen.told()
         );
     }
 }
 
 #[test]
 fn a_reply_dropped_after_the_commit_is_found_and_holds_up_no_other_item() {
-    let place = Place::new();
-    let file = place.file("ten.md", minutes::with_actions("ten", ACTIONS));
-    // The first two look-ups get no answer either, so that the doubt lasts.
-    let service = Service::tickets(
-        &place.path("tickets.db"),
-        &[
-            "commit_then_drop:1@3",
-            "drop:2,method=GET,path=/tickets/by-key",
-        ],
-    );
-    let view = Meeting::new(&file, place.store())
-        .with("--tickets", service.url())
-        .view();
-    must_be_found(&view, &service, &minutes::source(&file));
-    must_not_be_held_up(&view);
+    let test = a_reply_dropped_after_the_commit_is_found_and_holds_up_no_other_item;
+    let expect = |seen: &Seen<'_>| {
+        must_be_found(seen);
+        must_not_be_held_up(seen);
+    };
+    // The first look-ups get no answer either, so that the doubt lasts.
+    four_ways(&Scenario::of(test, ACTIONS, expect).tickets(&[
+        "commit_then_drop:1@3",
+        "drop:2,method=GET,path=/tickets/by-key",
+    ]));
 }
 
 #[test]
 fn a_reply_lost_by_the_fault_flag_is_found_by_its_key() {
-    let place = Place::new();
-    let file = place.file("ten.md", minutes::with_actions("ten", ACTIONS));
-    let service = Service::tickets(&place.path("tickets.db"), &[]);
-    let view = Meeting::new(&file, place.store())
-        .with("--tickets", service.url())
-        .with("--fault", "ticket_write[3]=effect_unknown:1")
-        .view();
-    must_be_found(&view, &service, &minutes::source(&file));
+    let test = a_reply_lost_by_the_fault_flag_is_found_by_its_key;
+    four_ways(
+        &Scenario::of(test, ACTIONS, must_be_found)
+            .flag("--fault", "ticket_write[3]=effect_unknown:1"),
+    );
 }
 
 #[test]
 fn a_reply_dropped_before_the_commit_is_proven_absent_and_the_same_key_is_sent_again() {
-    let place = Place::new();
-    let file = place.file("ten.md", minutes::with_actions("ten", ACTIONS));
-    let service = Service::tickets(&place.path("tickets.db"), &["drop_before_commit:1@3"]);
-    let view = Meeting::new(&file, place.store())
-        .with("--tickets", service.url())
-        .view();
-    let said = &view.from;
-    assert_eq!(
-        (view.outcome(), view.tickets().len()),
-        ("completed", ACTIONS),
-        "{said}"
-    );
-    assert_eq!(view.attempts(LOST).len(), 2, "{said}");
-    let [in_doubt] = view.events_of("EffectInDoubt", LOST)[..] else {
-        panic!("one doubt\n{said}");
+    let test = a_reply_dropped_before_the_commit_is_proven_absent_and_the_same_key_is_sent_again;
+    let expect = |seen: &Seen<'_>| {
+        must_be_complete(seen);
+        must_not_be_held_up(seen);
+        assert_eq!(seen.view.attempts(LOST).len(), 2, "{}", seen.told());
+        let [absent] = seen.view.events_of("EffectAbsent", LOST)[..] else {
+            panic!("one proof\n{}", seen.told());
+        };
+        let sent = seen.view.attempts(LOST)[0]["at_ms"].as_u64();
+        let waited = absent["at_ms"].as_u64().zip(sent);
+        let waited = waited.map(|(absent, sent)| absent - sent);
+        let is_late = waited.is_some_and(|waited| HORIZON_MS <= waited);
+        assert!(is_late, "{waited:?} ms\n{}", seen.told());
     };
-    let [absent] = view.events_of("EffectAbsent", LOST)[..] else {
-        panic!("one proof\n{said}");
-    };
-    // Send window, timeout and the receiver's bound have passed before it is believed.
-    let waited = absent["at_ms"]
-        .as_u64()
-        .zip(view.attempts(LOST)[0]["at_ms"].as_u64());
-    let waited = waited
-        .map(|(absent, sent)| absent - sent)
-        .expect("both have a time");
-    assert!(
-        4_500 <= waited,
-        "{waited} ms between {in_doubt} and {absent}\n{said}"
+    four_ways(
+        &Scenario::of(test, ACTIONS, expect)
+            .tickets(&["drop_before_commit:1@3"])
+            .waiting(),
     );
-    assert_eq!(
-        service.tickets_of(&minutes::source(&file)).len(),
-        ACTIONS,
-        "{said}"
-    );
-    must_not_be_held_up(&view);
 }

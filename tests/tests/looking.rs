@@ -20,7 +20,8 @@ fn look(place: &Place, words: &[&str]) -> Ended {
 fn the_run_shown_from_the_store_is_the_run_that_was_printed() {
     let place = Place::new();
     let printed = Meeting::new(minutes::example(), place.store()).view();
-    let shown = View::printed(look(&place, &["run", "show", printed.run_id(), "--json"]));
+    let args = ["run", "show", printed.run_id(), "--json", "--payloads"];
+    let shown = View::printed(look(&place, &args));
     for part in [
         "/run_id",
         "/outcome",

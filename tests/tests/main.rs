@@ -4,12 +4,19 @@
 //! machine; they must never depend on each other, on the order they run in or on how fast it is.
 
 mod again;
+mod canary;
+mod cases;
+mod crashes;
 mod crowd;
 mod degraded;
 mod doubt;
 mod files;
+mod flood;
 mod kills;
+mod laps;
 mod looking;
+mod model;
+mod model_drafts;
 mod output;
 mod services;
 mod snapshot_age;
