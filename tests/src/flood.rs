@@ -90,7 +90,7 @@ pub async fn flood(engine: &Engine, class: &Class<String, String>, prefix: &str)
     }
     waits.sort();
     let at = |share: usize| waits.get(waits.len() * share / 100).copied();
-    let us = |wait: Option<Duration>| wait.map_or(0, |wait| micros(wait));
+    let us = |wait: Option<Duration>| wait.map_or(0, micros);
     Flooded {
         started,
         refused: waits.len(),

@@ -83,9 +83,10 @@ async fn start(
 }
 
 async fn one(run: &RunHandle<String>, key: &str) -> Result<serde_json::Value, EngineError> {
-    let kind = match run.answer().await? {
-        Answer::Ready(outcome) => outcome.kind.as_str(),
-        _ => "later",
+    let kind = if let Answer::Ready(outcome) = run.answer().await? {
+        outcome.kind.as_str()
+    } else {
+        "later"
     };
     let view = run.view().await?;
     Ok(json!({"key": key, "reused": run.is_reused(), "answer": kind, "run": view}))
