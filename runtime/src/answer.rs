@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::control::{self, Asks};
 use crate::error::EngineError;
+use crate::listing::waits_for_code;
 use crate::load::{self, LoadedRun};
 use crate::mailbox::Question;
 use crate::not_driven::NotDrivenReason;
@@ -176,9 +177,11 @@ pub(crate) async fn wait_for(
                     failures += 1;
                     shared.ports.timers.sleep(wait).await;
                 }
-                Some(NotDrivenReason::StoreIo | NotDrivenReason::StoreFailed) => {
-                    return Err(not_driven(shared, id));
-                }
+                Some(
+                    NotDrivenReason::StoreIo
+                    | NotDrivenReason::StoreFailed
+                    | NotDrivenReason::StoreFull,
+                ) => return Err(not_driven(shared, id)),
                 Some(_) | None => {}
             }
         }
@@ -239,7 +242,12 @@ fn not_driven(shared: &Shared, id: RunId) -> EngineError {
 
 pub(crate) async fn run_view(shared: &Shared, id: RunId) -> Result<RunView, EngineError> {
     let loaded = load_run(shared, id).await?;
-    Ok(RunView::of(&loaded.run, &loaded.events))
+    let view = RunView::of(&loaded.run, &loaded.events);
+    let listed = shared.not_driven_run(id).filter(waits_for_code);
+    Ok(match listed {
+        Some(listed) => view.without_code(listed.reason.code(), &listed.detail),
+        None => view,
+    })
 }
 
 fn path(run: &Run, id: CallId) -> String {

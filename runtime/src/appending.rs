@@ -11,7 +11,9 @@ use crate::control::{self, Bare};
 use crate::evidence;
 use crate::live::{Live, Stop};
 use crate::load::{self, LoadedRun};
+use crate::mailbox::Question;
 use crate::marked::marked;
+use crate::not_driven::{NotDriven, NotDrivenReason};
 use crate::outgoing::bounded;
 use crate::poison::{Poison, caught};
 use crate::turn::{Env, Input, Memo, Scratch, Turn};
@@ -29,10 +31,12 @@ impl Live {
             Ok(true) => {
                 self.memo = Memo::default();
                 self.settled(&inputs);
+                self.has_room_again();
                 Ok(())
             }
             Ok(false) => {
                 (self.backlog, self.no_room) = (inputs, true);
+                self.lacks_room();
                 Ok(())
             }
             Err(stop) => {
@@ -41,6 +45,35 @@ impl Live {
                 }
                 Err(stop)
             }
+        }
+    }
+
+    /// The run stands still until there is room, and says so: to operators, to whoever waits for a
+    /// command to be taken, and to whoever waits for an answer whose time has come.
+    fn lacks_room(&mut self) {
+        let run = self.id;
+        if self.shared.not_driven_run(run).is_none() {
+            tracing::warn!(%run, code = %Code::StoreFull, "there is no room to append");
+            self.shared.note_not_driven(NotDriven {
+                run,
+                reason: NotDrivenReason::StoreFull,
+                detail: "there is no room to append; it goes on by itself when there is".to_owned(),
+            });
+        }
+        let lap = self.run.head().map(|head| &head.lap);
+        let answer_by = lap.map(|lap| lap.times.answer_by);
+        let is_late = answer_by.is_some_and(|at| at <= self.shared.now());
+        self.waiting.retain(|(question, _)| match question {
+            Question::Taken(_) => false,
+            Question::Answer => !is_late,
+            Question::Outcome => true,
+        });
+    }
+
+    fn has_room_again(&self) {
+        let listed = self.shared.not_driven_run(self.id);
+        if listed.is_some_and(|listed| listed.reason == NotDrivenReason::StoreFull) {
+            self.shared.forget_not_driven(self.id);
         }
     }
 

@@ -22,6 +22,7 @@ use crate::error::EngineError;
 use crate::load::LoadedRun;
 use crate::mailbox::Question;
 use crate::marked::marked;
+use crate::not_driven::NotDrivenReason;
 use crate::outgoing::bounded;
 use crate::poison::{Poison, caught};
 use crate::shared::Shared;
@@ -184,10 +185,15 @@ async fn taken(
 ) -> Result<Arc<Run>, EngineError> {
     let message = enqueue(shared, id, command).await?;
     for _ in 0..limits::TAKE_TRIES_MAX {
-        if let Some(mailbox) = shared.mailbox(id)
-            && let Some(run) = mailbox.ask(Question::Taken(message)).await
-        {
-            return Ok(run);
+        if let Some(mailbox) = shared.mailbox(id) {
+            if let Some(run) = mailbox.ask(Question::Taken(message)).await {
+                return Ok(run);
+            }
+            let listed = shared.not_driven_run(id);
+            if listed.is_some_and(|listed| listed.reason == NotDrivenReason::StoreFull) {
+                let about = format!("{id}: what was asked is stored, and taken once there is room");
+                return Err(Refusal::new(Code::StoreFull).about(about).into());
+            }
         }
         let LoadedRun { run, inbox, .. } = load_run(shared, id).await?;
         if inbox.iter().all(|waiting| waiting.id != message) {

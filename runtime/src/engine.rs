@@ -8,7 +8,7 @@ use mainstay_class::{Class, ErasedClass, Value};
 use mainstay_dispatch::Stack;
 use mainstay_ledger::{Ledger, Page, RunFilter, StoredAlert, StoredClass};
 use mainstay_machine::{Core, Machine, Summary};
-use mainstay_types::{AlertSeq, LapNo, Millis, RunId, limits};
+use mainstay_types::{AlertSeq, Code, LapNo, Millis, Refusal, RunId, limits};
 
 use crate::alerts;
 use crate::answer::{self, RunHandle};
@@ -198,15 +198,19 @@ impl Engine {
         Start::new(Arc::clone(&self.shared), class, &input)
     }
 
-    /// A handle to a run that exists.
+    /// A handle to a run of this class, of whatever version.
     ///
-    /// Cancel safe. `RUN_UNKNOWN` when there is no such run.
+    /// Cancel safe. `RUN_UNKNOWN` when there is no such run, or it is one of another class.
     pub async fn run<I: Value, O: Value>(
         &self,
-        _class: &Class<I, O>,
+        class: &Class<I, O>,
         id: RunId,
     ) -> Result<RunHandle<O>, EngineError> {
-        answer::load_run(&self.shared, id).await?;
+        let loaded = answer::load_run(&self.shared, id).await?;
+        if loaded.class.name != class.erased().data.name {
+            let about = format!("{id} is a run of the class {}", loaded.class.name);
+            return Err(Refusal::new(Code::RunUnknown).about(about).into());
+        }
         Ok(RunHandle::new(Arc::clone(&self.shared), id, true))
     }
 

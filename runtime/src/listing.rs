@@ -142,10 +142,11 @@ fn overlaid(shared: &Shared, row: Summary) -> Summary {
     }
 }
 
-fn waits_for_code(entry: &NotDriven) -> bool {
+pub(crate) fn waits_for_code(entry: &NotDriven) -> bool {
     match entry.reason {
         NotDrivenReason::WaitingForCode | NotDrivenReason::ClassChanged => true,
         NotDrivenReason::Corrupt
+        | NotDrivenReason::StoreFull
         | NotDrivenReason::LeaseLost
         | NotDrivenReason::StoreFailed
         | NotDrivenReason::StoreIo => false,
@@ -198,11 +199,18 @@ async fn of_run(
     let Some(loaded) = load::load(shared, run).await? else {
         return Ok(Vec::new());
     };
+    let listed = shared.not_driven_run(run);
+    let is_asked = !listed.is_some_and(|listed| waits_for_code(&listed));
     let run = &loaded.run;
     let calls = run.calls().iter();
     let rows = calls.filter_map(|(id, call)| row(run, id, call));
     Ok(rows
-        .filter(|row| !filter.in_doubt || row.lookup_at.is_some())
+        .filter(|row| !filter.in_doubt || row.absent_after.is_some())
+        .map(|row| EffectRow {
+            // Without its code nobody asks.
+            lookup_at: row.lookup_at.filter(|_| is_asked),
+            ..row
+        })
         .collect())
 }
 

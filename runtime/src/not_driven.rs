@@ -25,6 +25,8 @@ pub enum NotDrivenReason {
     ClassChanged,
     /// Its stored events fail a check.
     Corrupt,
+    /// There is no room to append: it goes on by itself when there is.
+    StoreFull,
     /// Another owner drives it now.
     LeaseLost,
     /// The store failed while it was driven, and takes nothing more.
@@ -41,6 +43,7 @@ impl NotDrivenReason {
             Self::WaitingForCode => Code::WaitingForCode,
             Self::ClassChanged => Code::ClassChanged,
             Self::Corrupt => Code::CorruptRecord,
+            Self::StoreFull => Code::StoreFull,
             Self::LeaseLost => Code::LeaseLost,
             Self::StoreFailed => Code::StorePoisoned,
             Self::StoreIo => Code::StoreIo,

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use mainstay_machine::{OutcomeKind, RunState};
@@ -135,12 +136,17 @@ pub struct CommandArgs {
     pub id: RunPrefix,
 
     /// Who asks; the user number of this process is recorded beside it
-    #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true)]
+    #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true, value_parser = said())]
     pub by: String,
 
     /// Why
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = said())]
     pub why: String,
+}
+
+/// A text that says something.
+fn said() -> NonEmptyStringValueParser {
+    NonEmptyStringValueParser::new()
 }
 
 /// Which alerts are listed.

@@ -58,6 +58,8 @@ pub(crate) fn reach(folder: &Path) -> Result<Box<dyn Operator>, CliError> {
             Ok(Some(client)) => Ok(Box::new(Served { client, runtime })),
             Ok(None) | Err(_) => Err(locked(folder, error, &failure)),
         },
+        // The store is there and may not be touched: its holder's word says more than the system's.
+        Err(_) if failure.code == Code::SocketForbidden => Err(failure.into()),
         Err(error) => Err(Failure::from(error).into()),
     }
 }

@@ -41,7 +41,7 @@ pub enum AlertKind {
     HandedOff,
     /// Nobody knows what became of a write, and somebody was told so or has to find out.
     InDoubt,
-    /// A lap ended after its caller had been told "later".
+    /// A lap ended after the time at which its caller had to have an answer.
     EndedLate,
     /// A receiver did a part of a write.
     PartlyApplied,
@@ -85,9 +85,12 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
     let about = |kind, call, reason: &str| alert(run, head, at, (kind, call, reason));
     match event {
         Event::LapEnded {
-            outcome, reason, ..
+            outcome,
+            reason,
+            at: ended_at,
+            ..
         } => {
-            let late = head.lap.later.is_some();
+            let late = head.lap.later.is_some() || head.lap.times.answer_by < *ended_at;
             let kind = ended(*outcome, late);
             let made = kind.map(|kind| about(kind, None, reason.as_str()));
             made.into_iter().collect()

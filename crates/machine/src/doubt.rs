@@ -142,6 +142,15 @@ pub(crate) fn is_askable(run: &Run, call: &Call, at: Timestamp) -> bool {
     }
 }
 
+/// The receiver is asked from `at` on, and again as often as about a new doubt.
+pub(crate) fn hurry(call: &mut Call, at: Timestamp) {
+    if let Some(effect) = &mut call.effect
+        && let EffectStatus::InDoubt(doubt) = &mut effect.status
+    {
+        (doubt.lookup_at, doubt.asked) = (doubt.lookup_at.min(at), 0);
+    }
+}
+
 pub(crate) fn apply_in_doubt(run: &mut Run, id: CallId, doubt: Doubt) -> Result<(), Corrupt> {
     let name = "EffectInDoubt";
     let call = guard::stored(run, id, name)?;

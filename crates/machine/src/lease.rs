@@ -4,7 +4,7 @@
 //! a read is settled at its estimate and may be tried again, a write is in doubt.
 
 use mainstay_graph::OnDowntime;
-use mainstay_types::{Corrupt, Millis, Reason, Refusal, Timestamp, WorkerId};
+use mainstay_types::{CallId, Corrupt, Millis, Reason, Refusal, Timestamp, WorkerId};
 
 use crate::event::{Event, LeaseTaken};
 use crate::guard::Site;
@@ -93,5 +93,15 @@ pub(crate) fn apply(run: &mut Run, event: &LeaseTaken) -> Result<(), Corrupt> {
     times.doubt_until = times
         .expires_at
         .map_or(times.doubt_until, |e| times.doubt_until.min(e));
+    ask_at_once(run, event.at);
     Ok(())
+}
+
+/// A new owner asks about every doubt at once: how long the last one would have waited says
+/// nothing about a receiver that may be back by now.
+fn ask_at_once(run: &mut Run, at: Timestamp) {
+    let open: Vec<CallId> = run.calls.in_doubt().map(|(id, _)| id).collect();
+    for id in open {
+        run.calls.update(id, |call| doubt::hurry(call, at));
+    }
 }

@@ -11,7 +11,7 @@ use mainstay_types::{
 use crate::call::{AT_ONCE, Call, EffectStatus, Items, Phase};
 use crate::event::{Event, LapStarted, OutcomeKind};
 use crate::run::{Asked, Head, Lap, Run, node_call_id};
-use crate::{guard, start};
+use crate::{doubt, guard, start};
 
 /// The next lap, or a quarantined run that is driven again.
 pub(crate) fn go_on(
@@ -163,11 +163,7 @@ fn renew(call: &mut Call, opens: bool, at: Timestamp) {
         Phase::InFlight(_) => call.rung_attempts = 1,
         Phase::InDoubt => {
             call.rung_attempts = 0;
-            if let Some(effect) = &mut call.effect
-                && let EffectStatus::InDoubt(doubt) = &mut effect.status
-            {
-                (doubt.lookup_at, doubt.asked) = (doubt.lookup_at.min(at), 0);
-            }
+            doubt::hurry(call, at);
         }
         Phase::Ready { not_before } => {
             if call.rung != Rung(0) {

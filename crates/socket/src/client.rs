@@ -84,7 +84,8 @@ impl Client {
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(sent.body)))
             .expect("a method, an encoded target and our own headers are a request");
-        self.exchange(request, WITHIN).await
+        let failed = |error: &hyper::Error| no_answer(&error.to_string());
+        self.exchange(request, WITHIN, failed).await
     }
 
     async fn shake_hands(&mut self) -> Result<Version, Failure> {
@@ -94,7 +95,7 @@ impl Client {
             .header(HOST, "engine")
             .body(Full::new(Bytes::new()))
             .expect("a constant request");
-        let reply = self.exchange(request, HANDSHAKE_WITHIN).await?;
+        let reply = self.exchange(request, HANDSHAKE_WITHIN, hung_up).await?;
         serde_json::from_str(&reply.body).map_err(|_| no_answer("it does not say its version"))
     }
 
@@ -102,6 +103,7 @@ impl Client {
         &mut self,
         request: Request<Full<Bytes>>,
         within: Duration,
+        failed: fn(&hyper::Error) -> Failure,
     ) -> Result<Reply, Failure> {
         let exchanged = async {
             self.sender.ready().await.map_err(|error| failed(&error))?;
@@ -165,6 +167,17 @@ fn trust(path: &Path, server: u32) -> Result<(), Failure> {
 
 fn failed(error: &dyn std::error::Error) -> Failure {
     no_answer(&error.to_string())
+}
+
+/// Somebody listens and hangs up before anything was asked: so many call at once that not even
+/// "busy" is said any more, or the process is about to end. Asking again tells.
+fn hung_up(error: &hyper::Error) -> Failure {
+    let is_gone = error.is_closed() || error.is_canceled() || error.is_incomplete_message();
+    if !is_gone {
+        return no_answer(&error.to_string());
+    }
+    let message = format!("the process that holds the store hangs up: {error}");
+    Failure::new(Code::SocketBusy, message)
 }
 
 fn no_answer(why: &str) -> Failure {

@@ -48,6 +48,11 @@ async fn start(
     }
     match run.answer().await {
         Ok(Answer::Ready(outcome)) => Ok(Json(Shown::ready(run.id(), outcome)).into_response()),
+        // The first caller was told "later"; whoever comes after the outcome gets the outcome.
+        Ok(_) if run.view().await?.outcome.is_some() => {
+            let outcome = run.outcome().await?;
+            Ok(Json(Shown::ready(run.id(), outcome)).into_response())
+        }
         // In doubt, or anything else that is no outcome yet.
         Ok(_) => later(&run).await,
         // The process stops; the next one goes on with the run.
@@ -79,8 +84,8 @@ async fn cancel(
     cancel: Result<Json<Cancel>, JsonRejection>,
 ) -> Result<StatusCode, Problem> {
     let Json(cancel) = cancel.map_err(|error| Problem::invalid(error.body_text()))?;
-    let id = run_id(&id)?;
-    desk.engine.cancel(id, &cancel.by, &cancel.why).await?;
+    let run = desk.engine.run(&desk.refund, run_id(&id)?).await?;
+    run.cancel(&cancel.by, &cancel.why).await?;
     Ok(StatusCode::ACCEPTED)
 }
 

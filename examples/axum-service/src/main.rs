@@ -26,6 +26,7 @@ mod refund;
 mod shown;
 
 use std::error::Error;
+use std::process::ExitCode;
 use std::str::FromStr;
 
 use axum::Router;
@@ -40,7 +41,18 @@ use tokio::sync::oneshot;
 const LINGER: Millis = Millis::from_secs(2);
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
+    match whole().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A message and its hint are for people; the debug form is not.
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn whole() -> Result<(), Box<dyn Error>> {
     let stop = (
         signal(SignalKind::terminate())?,
         signal(SignalKind::interrupt())?,

@@ -42,7 +42,7 @@ use std::fmt;
 use mainstay_ledger::Recorded;
 use mainstay_machine::run::Head;
 use mainstay_machine::{Run, StateReason, view};
-use mainstay_types::{CallId, Millis, Reason};
+use mainstay_types::{CallId, Code, Millis, Reason};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -172,6 +172,20 @@ impl RunView {
             calls: call::all(run, head, &history),
             timeline: timeline::rows(run, head, recorded),
         }
+    }
+}
+
+impl RunView {
+    /// The same run as an engine sees it that has no code for it: nothing of it is done or asked.
+    pub(crate) fn without_code(mut self, code: Code, detail: &str) -> Self {
+        let is_over =
+            self.state == RunState::Closed.as_str() || self.state == RunState::Quarantined.as_str();
+        if !is_over {
+            self.state = RunState::WaitingForCode.as_str();
+            self.state_reason = Some(code.as_str());
+            self.waiting_for = vec![format!("a process with its code: {detail}")];
+        }
+        self
     }
 }
 

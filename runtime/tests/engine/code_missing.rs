@@ -2,7 +2,7 @@
 
 use mainstay_class::{Budget, Class, TaskClass, secs};
 use mainstay_machine::OutcomeKind;
-use mainstay_runtime::NotDrivenReason;
+use mainstay_runtime::{EffectFilter, NotDrivenReason};
 use mainstay_types::Code;
 
 use crate::world::classes::{chain, single};
@@ -113,4 +113,31 @@ fn a_run_whose_class_has_other_content_now_is_not_driven_by_it() {
     let life = world.live(&[before.erased()]);
     let outcome = life.outcome_of(&before, id);
     assert_eq!(outcome.kind, OutcomeKind::Completed);
+}
+
+#[test]
+fn a_run_of_another_class_is_unknown_under_this_one_and_one_without_code_says_so_everywhere() {
+    let world = World::new();
+    world.outside.script(|_| Does::Lose(60_000));
+    let (class, other) = (single(&world.outside), chain(&world.outside, 1));
+    let life = world.live(&[class.erased(), other.erased()]);
+    let id = life.start(&class, minutes("M", 1)).id();
+    let strange = life.block_on(life.engine.run(&other, id));
+    assert_eq!(strange.unwrap_err().code(), Code::RunUnknown);
+    life.run_for(4_000);
+    life.crash();
+
+    let life = world.live(&[other.erased()]);
+    life.block_on(async {
+        let view = life.engine.view(id).await.unwrap();
+        assert_eq!(view.state, "waiting_for_code");
+        assert_eq!(view.state_reason, Some("WAITING_FOR_CODE"));
+        let filter = EffectFilter {
+            in_doubt: true,
+            ..EffectFilter::default()
+        };
+        let page = life.engine.effects(filter, None).await.unwrap();
+        assert_eq!(page.rows.len(), 1, "{page:?}");
+        assert_eq!(page.rows[0].lookup_at, None, "nobody here asks");
+    });
 }

@@ -3,7 +3,7 @@
 use mainstay_ledger::{CommitRequest, Drive, Ledger, Op, Part, Stamped, Verdict};
 use mainstay_machine::{Event, LeaseTaken, OutcomeKind};
 use mainstay_runtime::{EngineError, NotDrivenReason};
-use mainstay_types::{Clock, Code, Millis, RunId, WorkerId};
+use mainstay_types::{AlertSeq, Clock, Code, Millis, RunId, WorkerId};
 
 use crate::world::classes::{chain, meeting, single};
 use crate::world::{Does, Find, World, minutes};
@@ -248,4 +248,38 @@ fn a_store_that_can_never_be_read_again_fails_the_start_and_leaves_nothing_drive
     assert!(3 < asks, "one was taken over before reading failed");
     executor.run_for(Millis::from_hours(1));
     assert_eq!((executor.strands(), world.outside.asks().len()), (0, asks));
+}
+
+#[test]
+fn a_full_store_is_told_at_answer_by_and_the_late_end_is_an_alert() {
+    let world = World::new();
+    world.outside.script(|_| Does::Answer(100));
+    let class = single(&world.outside);
+    let life = world.live(&[class.erased()]);
+    life.block_on(async {
+        let run = life.engine.start(&class, minutes("M", 1)).await.unwrap();
+        world.ledger.full(true);
+        let refused = run.answer().await.unwrap_err();
+        assert_eq!(refused.code(), Code::StoreFull);
+        assert!(30_000 <= world.elapsed() && world.elapsed() < 33_000);
+        let listed = life.engine.status().not_driven;
+        assert_eq!(listed[0].reason, NotDrivenReason::StoreFull);
+        let asked = life.engine.terminate(run.id(), "ann", "no room").await;
+        assert_eq!(asked.unwrap_err().code(), Code::StoreFull);
+        world.ledger.full(false);
+        let outcome = run.outcome().await.unwrap();
+        assert_eq!(
+            outcome.kind,
+            OutcomeKind::Terminated,
+            "what was asked is taken"
+        );
+        assert!(life.engine.status().not_driven.is_empty());
+        let alerts = life.engine.alerts(AlertSeq(0)).await.unwrap();
+        let kinds: Vec<&str> = alerts
+            .rows
+            .iter()
+            .map(|row| row.alert.kind.as_str())
+            .collect();
+        assert_eq!(kinds, ["ended_late"]);
+    });
 }

@@ -81,6 +81,26 @@ fn a_run_that_was_told_later_is_found_reconciled_and_completed_after_a_kill() {
 }
 
 #[test]
+fn a_new_owner_asks_about_a_doubt_at_once_however_long_the_last_one_would_have_waited() {
+    check(
+        "
+        write  order timeout=2s
+        start  answer_by=300s
+        lose   order
+        find   order cannot_tell
+        at 20s
+        find   order cannot_tell
+        at 40s
+        find   order cannot_tell
+        at 80s
+        find   order cannot_tell draw=4000000000
+        crash  -> lookup order 80s
+        find   order applied -> completed
+    ",
+    );
+}
+
+#[test]
 fn a_run_with_its_outcome_and_a_doubt_keeps_it_after_a_kill() {
     check(
         "

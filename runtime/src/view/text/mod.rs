@@ -72,14 +72,14 @@ fn header(sheet: &mut Sheet, view: &RunView) {
             &format!("by {}: {}", terminated.by, terminated.why),
         );
     }
-    sheet.field("answer", &answer(view.answer.as_ref()));
+    sheet.field("answer", &answer(view));
     sheet.field("outcome", &outcome(view));
     sheet.field("started", &view.budget.times.started_at);
     sheet.field("ended", view.ended_at.as_deref().unwrap_or("not yet"));
 }
 
-fn answer(answer: Option<&AnswerView>) -> String {
-    match answer {
+fn answer(view: &RunView) -> String {
+    match &view.answer {
         None => "none yet".to_owned(),
         Some(AnswerView::Ready) => "ready".to_owned(),
         Some(AnswerView::Later {
@@ -88,11 +88,15 @@ fn answer(answer: Option<&AnswerView>) -> String {
             keys: _,
             expected_by,
         }) => {
-            let doubts = match doubts.as_slice() {
-                [] => String::new(),
-                paths => format!("; in doubt: {}", paths.join(", ")),
+            let is_over = view.outcome.is_some();
+            let doubts = match (doubts.as_slice(), is_over) {
+                ([], _) => String::new(),
+                (paths, false) => format!("; in doubt: {}", paths.join(", ")),
+                (paths, true) => format!("; in doubt then: {}", paths.join(", ")),
             };
-            format!("later: {why}{doubts}; the outcome is expected by {expected_by}")
+            let expected = format!("; the outcome is expected by {expected_by}");
+            let expected = if is_over { String::new() } else { expected };
+            format!("later: {why}{doubts}{expected}")
         }
     }
 }
