@@ -2,6 +2,7 @@
 
 use mainstay_socket::{Ask, Client, CommandAsk, CommandVerb, Form, RunAsk, RunsAsk, Version};
 use mainstay_types::Code;
+use mainstay_types::code::RetryHelps;
 
 use crate::support::{Raw, Served, answer, get, impostor, version};
 
@@ -97,7 +98,6 @@ async fn what_is_no_answer_is_not_believed() {
     let body = "HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n{\"runs\":";
     for answers in [
         vec!["no HTTP at all\r\n\r\n".to_owned()],
-        vec![String::new()],
         vec![answer("200 OK", "{}")],
         vec![answer("200 OK", "<html>")],
         vec![version()],
@@ -109,6 +109,13 @@ async fn what_is_no_answer_is_not_believed() {
         assert_eq!(failure.code, Code::SocketFailed, "{answers:?}: {failure}");
         assert!(!failure.hint.is_empty(), "{failure}");
     }
+}
+
+#[tokio::test]
+async fn whoever_hangs_up_before_anything_was_asked_is_busy() {
+    let failure = refused_by(vec![String::new()]).await;
+    assert_eq!(failure.code, Code::SocketBusy, "{failure}");
+    assert_eq!(failure.code.retry_helps(), RetryHelps::Yes);
 }
 
 #[tokio::test]
