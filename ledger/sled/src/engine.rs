@@ -16,6 +16,8 @@ use crate::fault::{self, panic_text};
 use crate::files::{self, io_error};
 use crate::settings::sled_config;
 
+/// Between two looks at a lock of sled's that is about to be let go.
+const HELD_GLANCE: Duration = Duration::from_millis(5);
 const CLOSE_WAIT: Duration = Duration::from_millis(limits::SLED_CLOSE_MS_MAX);
 
 /// The name of sled's data file in its folder.
@@ -29,7 +31,7 @@ pub(crate) fn open(folder: &Path) -> Result<sled::Db, LedgerError> {
     let config = sled_config(folder);
     let opening = thread::Builder::new()
         .name("sled-open".to_owned())
-        .spawn(move || config.open());
+        .spawn(move || let_go_of(|| config.open()));
     let opening = opening.map_err(|error| io_error("starting a thread for", folder, &error))?;
     match opening.join() {
         Ok(Ok(db)) => Ok(db),
@@ -42,6 +44,27 @@ pub(crate) fn open(folder: &Path) -> Result<sled::Db, LedgerError> {
             ))
         }
     }
+}
+
+/// Opens again while sled's own lock is held, for as long as a close may take: whoever calls holds
+/// the store, so only a thread of a handle that was just dropped can still hold it.
+fn let_go_of(open: impl Fn() -> sled::Result<sled::Db>) -> sled::Result<sled::Db> {
+    let begun = Instant::now();
+    loop {
+        match open() {
+            Err(error) if is_held(&error) && begun.elapsed() < CLOSE_WAIT => {
+                thread::sleep(HELD_GLANCE);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+fn is_held(error: &sled::Error) -> bool {
+    let sled::Error::Io(cause) = error else {
+        return false;
+    };
+    cause.to_string().contains("could not acquire lock")
 }
 
 /// A snapshot that a crash left half-written makes sled refuse to open; it is never needed.
@@ -66,8 +89,7 @@ fn remove_torn_snapshots(folder: &Path) -> Result<(), LedgerError> {
 /// What the system refused is not damage; anything else sled says about its files is.
 fn open_error(folder: &Path, error: &sled::Error) -> LedgerError {
     if let sled::Error::Io(cause) = error {
-        let held = cause.to_string().contains("could not acquire lock");
-        if held || cause.raw_os_error().is_some() {
+        if is_held(error) || cause.raw_os_error().is_some() {
             return io_error("opening sled in", folder, cause);
         }
     }
