@@ -1,7 +1,7 @@
-//! `cargo xtask package`: the product's crates as packages, the way a registry would get them.
+//! `cargo xtask package`: the workspace's crates as packages, the way a registry would get them.
 //!
-//! What is not for others (`publish = false`: examples, tests, this crate) is left out. It must
-//! never upload anything.
+//! All can be packed; what is in the packages is checked for the product's crates. It must never
+//! upload anything.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -14,8 +14,8 @@ use anyhow::{Context, Result, bail};
 use crate::tools;
 use crate::tree::Tree;
 
-/// Packs every crate that may be published and lets cargo check what is in the packages; `false`
-/// when it could not. Packing looks at names, versions, licences, files and dependencies on each
+/// Packs every crate and lets cargo check what is in the product's packages; `false` when it could
+/// not. Packing looks at names, versions, licences, files and dependencies on each
 /// other, the check at whether a file was left behind.
 ///
 /// Cargo can build packages by itself, but keeps what it unpacked and built by name and version:
@@ -31,13 +31,10 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
         "--quiet",
         "--no-verify",
     ]);
-    for package in packages(&tree, Publish::No) {
-        pack.args(["--exclude", &package]);
-    }
     if !succeeds(pack.current_dir(root))? {
         return Ok(false);
     }
-    build(root, &packages(&tree, Publish::Yes))
+    build(root, &products(&tree))
 }
 
 /// Unpacks the packages into a workspace of their own and lets cargo check it.
@@ -104,23 +101,19 @@ fn succeeds(command: &mut Command) -> Result<bool> {
         .success())
 }
 
-/// Whether a package may be published.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Publish {
-    Yes,
-    No,
-}
+/// Folders whose crates are not for others.
+const OURS_ALONE: [&str; 3] = ["examples/", "tests/", "crates/xtask/"];
 
-/// The packages that may be published, or those that say `publish = false`.
-fn packages(tree: &Tree, publish: Publish) -> Vec<String> {
+/// The packages that are for others.
+fn products(tree: &Tree) -> Vec<String> {
     let manifests = tree.manifests().into_iter();
-    let packages = manifests.filter_map(|(_, table)| table.get("package")?.as_table().cloned());
-    let says_no = |package: &toml::Table| {
-        package.get("publish").and_then(toml::Value::as_bool) == Some(false)
-    };
-    packages
-        .filter(|package| says_no(package) == (publish == Publish::No))
-        .filter_map(|package| Some(package.get("name")?.as_str()?.to_owned()))
+    let is_ours = |path: &str| OURS_ALONE.iter().any(|folder| path.starts_with(folder));
+    manifests
+        .filter(|(path, _)| !is_ours(path))
+        .filter_map(|(_, table)| {
+            let package = table.get("package")?.as_table()?;
+            Some(package.get("name")?.as_str()?.to_owned())
+        })
         .collect()
 }
 
@@ -131,15 +124,13 @@ mod tests {
     #[test]
     fn what_is_not_for_others_is_told_from_what_is() {
         let tree = Tree::of(&[
-            ("a/Cargo.toml", "[package]\nname = \"a\"\npublish = false\n"),
-            (
-                "b/Cargo.toml",
-                "[package]\nname = \"b\"\npublish.workspace = true\n",
-            ),
-            ("c/Cargo.toml", "[package]\nname = \"c\"\n"),
+            ("examples/a/Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("crates/b/Cargo.toml", "[package]\nname = \"b\"\n"),
+            ("crates/xtask/Cargo.toml", "[package]\nname = \"xtask\"\n"),
+            ("ledger/Cargo.toml", "[package]\nname = \"c\"\n"),
+            ("tests/Cargo.toml", "[package]\nname = \"tests\"\n"),
         ]);
-        assert_eq!(packages(&tree, Publish::No), ["a"]);
-        assert_eq!(packages(&tree, Publish::Yes), ["b", "c"]);
+        assert_eq!(products(&tree), ["b", "c"]);
     }
 
     #[test]

@@ -88,10 +88,10 @@ fn remove_torn_snapshots(folder: &Path) -> Result<(), LedgerError> {
 
 /// What the system refused is not damage; anything else sled says about its files is.
 fn open_error(folder: &Path, error: &sled::Error) -> LedgerError {
-    if let sled::Error::Io(cause) = error {
-        if is_held(error) || cause.raw_os_error().is_some() {
-            return io_error("opening sled in", folder, cause);
-        }
+    if let sled::Error::Io(cause) = error
+        && (is_held(error) || cause.raw_os_error().is_some())
+    {
+        return io_error("opening sled in", folder, cause);
     }
     fault::damaged_at(folder, format_args!("sled does not open: {error}"))
 }

@@ -28,7 +28,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         for section in SECTIONS {
             let entries = table.get(section).and_then(toml::Value::as_table);
             for (name, value) in entries.into_iter().flatten() {
-                if !inherits(value) {
+                if !inherits(value) && !is_left_out(section, value) {
                     report(
                         format!("`{name}` ({section}) is not the workspace's"),
                         DEPENDENCY,
@@ -38,6 +38,15 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// A member for tests, by its path alone: cargo leaves it out of packages, so that they ask no
+/// registry for it.
+fn is_left_out(section: &str, value: &toml::Value) -> bool {
+    let only_path = value.as_table().is_some_and(|table| {
+        table.len() == 1 && table.get("path").is_some_and(toml::Value::is_str)
+    });
+    section == "dev-dependencies" && only_path
 }
 
 fn inherits(value: &toml::Value) -> bool {
@@ -75,5 +84,9 @@ mod tests {
             ["`uuid` (dependencies) is not the workspace's"]
         );
         assert_eq!(messages(&GOOD.replace("[lints]", "[other]")).len(), 1);
+        let by_path = "[dev-dependencies]\nb = { path = \"../b\" }\n[lints]";
+        assert!(messages(&GOOD.replace("[lints]", by_path)).is_empty());
+        let elsewhere = by_path.replace("dev-dependencies", "build-dependencies");
+        assert_eq!(messages(&GOOD.replace("[lints]", &elsewhere)).len(), 1);
     }
 }
