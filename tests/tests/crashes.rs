@@ -55,6 +55,23 @@ fn killed_at_each_point_of_every_append_a_run_keeps_one_ticket_per_action() {
     println!("{ran} deaths at {} appends", reference.appends);
 }
 
+/// The last append of the run records the end of its last write: before it, the effect is in the
+/// world and nobody has written that down. The receiver ignores keys, so a second send would show.
+#[test]
+fn f09_killed_after_an_effect_and_before_its_record_the_effect_happens_once() {
+    let test = f09_killed_after_an_effect_and_before_its_record_the_effect_happens_once;
+    let scenario = scenario(test).tickets(&["no_dedupe"]);
+    let reference = live_and_replayed(&scenario);
+    let death = Failpoint {
+        append: reference.appends,
+        point: Point::BeforeAppend,
+    };
+    Campaign::of(name_of(test)).run(vec![Deaths(vec![death])], |deaths, told| {
+        let reached = crashed(&scenario, &reference, deaths, told);
+        assert_eq!(reached, 1, "{told}: it did not die");
+    });
+}
+
 #[test]
 fn killed_again_at_its_recovery_s_own_appends_a_run_keeps_one_ticket_per_action() {
     let test = killed_again_at_its_recovery_s_own_appends_a_run_keeps_one_ticket_per_action;
