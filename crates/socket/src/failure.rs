@@ -116,6 +116,7 @@ impl From<LedgerError> for Failure {
             | LedgerError::Version { .. }
             | LedgerError::Poisoned { .. }
             | LedgerError::Io { .. }
+            | LedgerError::Full { .. }
             | LedgerError::InboxFull { .. }
             | LedgerError::TooLarge { .. }
             | LedgerError::RunUnknown { .. }
@@ -169,6 +170,11 @@ fn way_out(code: Code) -> &'static str {
             "check that this user may read and write the folder (opening takes its lock), and the \
              disk"
         }
+        Code::RunOpen => "`run terminate` ends it; an engine has to look up what is in doubt",
+        Code::ImportConflict => "import into a folder without a store",
+        Code::ExportIo => "check the path, its room and its rights",
+        Code::ExportDamaged => "nothing was imported; copy or export it again",
+        Code::StoreFull => "make room on the store's volume, outside its folder; then ask again",
         Code::InboxFull => "start an engine that drives the run",
         Code::RunUnknown => "`runs` lists the runs of this store",
         Code::RunEnded => "`run show` tells how it ended",

@@ -90,6 +90,7 @@ codes! {
     ClassChanged = "CLASS_CHANGED", Refusal, No,
         "a class of this name and version is known with other content";
     RunUnknown = "RUN_UNKNOWN", Refusal, No, "there is no such run";
+    RunOpen = "RUN_OPEN", Refusal, Later, "the run is not closed";
     RunEnded = "RUN_ENDED", Refusal, No, "the run has ended";
     ContinueRefused = "CONTINUE_REFUSED", Refusal, No,
         "the run has no lap that can be gone on from";
@@ -121,6 +122,8 @@ codes! {
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", Refusal, No, "a value is larger than allowed";
     ListTooLong = "LIST_TOO_LONG", Refusal, No, "a list has more items than its bound";
     KeyHeld = "KEY_HELD", Refusal, Later, "another run holds this key";
+    ImportConflict = "IMPORT_CONFLICT", Refusal, No,
+        "what is to be imported is in the store already";
     SocketBusy = "SOCKET_BUSY", Refusal, Yes,
         "the local socket serves as many callers as it may";
     SocketForbidden = "SOCKET_FORBIDDEN", Refusal, No,
@@ -135,6 +138,8 @@ codes! {
     StorePoisoned = "STORE_POISONED", Fault, Later,
         "the store failed while writing and takes nothing more";
     StoreIo = "STORE_IO", Fault, Later, "reading the store failed";
+    ExportIo = "EXPORT_IO", Fault, Later, "an export's file cannot be written or read";
+    ExportDamaged = "EXPORT_DAMAGED", Fault, No, "an export is not what was written";
     ModelKeyMissing = "MODEL_KEY_MISSING", Fault, Later,
         "the environment variable with the model's key is not set";
     SocketFailed = "SOCKET_FAILED", Fault, Later,

@@ -11,6 +11,22 @@ pub const NAME_BYTES_MAX: usize = 64;
 /// Unit: bytes. Enforced by: `names`. Beyond: NAME_INVALID.
 pub const KEY_BYTES_MAX: usize = 200;
 
+/// Bytes of one group that share a frame and a sync; a request that is larger has its own.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: the next group.
+pub const GROUP_BYTES_MAX: usize = 4 << 20;
+
+/// How often a committer whose ordinary line is not served looks again.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: it looks.
+pub const COMMIT_GLANCE_MS: u64 = 2;
+
+/// How long a closed run is kept after it ended.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: it is pruned.
+pub const RUN_MEMORY_MS_DEFAULT: u64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// How long a start key is remembered after its run ended.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: the key is free again.
+pub const START_KEY_MEMORY_MS_DEFAULT: u64 = 30 * 24 * 60 * 60 * 1_000;
+
 /// Longest text for people kept in an event (messages, notices, provider codes).
 /// Unit: bytes. Enforced by: the runtime. Beyond: cut, with an ellipsis.
 pub const TEXT_BYTES_MAX: usize = 1_024;
@@ -121,6 +137,10 @@ pub const LIVE_RUNS_MAX: usize = 10_000;
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: parked.
 pub const PARK_MS_MIN: u64 = 20_000;
 
+/// Payloads of an ended run that a handle to it keeps in memory, to tell its outcome from.
+/// Unit: bytes. Enforced by: the runtime. Beyond: the outcome is read from the ledger.
+pub const LEFT_BYTES_MAX: usize = 65_536;
+
 /// How long a worker incarnation says it lives; said again after a third of it.
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: other workers take its runs over.
 pub const LEASE_MS: u64 = 30_000;
@@ -188,6 +208,96 @@ pub const SLED_SYNC_BYTES_MAX: usize = 6 << 20;
 /// Unit: runs. Enforced by: `ledger/sled`. Beyond: the older half is read again.
 pub const SLED_HEADS_MAX: usize = 2 * LIVE_RUNS_MAX;
 
+/// Rows of runs that were written lately and are kept in memory, so that a commit reads nothing.
+/// Unit: runs. Enforced by: `ledger/log`. Beyond: the older half is read again.
+pub const HEADS_MAX: usize = 2 * LIVE_RUNS_MAX;
+
+/// Longest key of a row in the table of how things stand.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: a bug (assert).
+pub const TABLE_KEY_BYTES_MAX: usize = 128;
+
+/// Largest value that stands whole under one key of the table; larger ones are cut into pieces.
+/// A table rewrites a row's neighbours with it, so a small change beside large values would cost
+/// a MiB.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: pieces.
+pub const TABLE_WHOLE_BYTES_MAX: usize = 1 << 10;
+
+/// Size of a piece of a large value in the table.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: the next piece.
+pub const TABLE_PIECE_BYTES_MAX: usize = 32 << 10;
+
+/// Keys in one bucket, the unit in which a key's absence is proven.
+/// Unit: keys. Enforced by: `ledger/log`. Beyond: the bucket is split in two.
+pub const BUCKET_KEYS_MAX: u64 = 128;
+
+/// Rows of buckets that are known in memory, so that a key's absence is proven without reading.
+/// Unit: rows, about 10 bytes each. Enforced by: `ledger/log`. Beyond: buckets are read again.
+pub const BUCKET_ROWS_KNOWN_MAX: usize = 4 << 20;
+
+/// Acknowledged rows in memory that are handed to the applier as one generation.
+/// Unit: rows. Enforced by: `ledger/log`. Beyond: they are applied.
+pub const OVERLAY_ROWS_FREEZE: usize = 65_536;
+
+/// The same, by size.
+/// Unit: bytes of keys and values and what keeping them costs. Enforced by: `ledger/log`. Beyond:
+/// they are applied.
+pub const OVERLAY_BYTES_FREEZE: usize = 16 << 20;
+
+/// How long an acknowledged row stays out of the table although there are few.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: they are applied.
+pub const OVERLAY_FREEZE_MS: u64 = 1_000;
+
+/// Rows in memory that are not in the table yet, at which ordinary commits wait.
+/// Unit: rows. Enforced by: `ledger/log`. Beyond: ordinary commits wait.
+pub const OVERLAY_ROWS_HIGH: usize = 200_000;
+
+/// The same, by size.
+/// Unit: bytes, as above. Enforced by: `ledger/log`. Beyond: ordinary commits wait.
+pub const OVERLAY_BYTES_HIGH: usize = 40 << 20;
+
+/// Age of the oldest row that is not in the table yet, at which ordinary commits wait: the log
+/// from there on is what an open reads again.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: ordinary commits wait.
+pub const OVERLAY_HIGH_MS: u64 = 60_000;
+
+/// Rows in memory that are not in the table yet, at which only what settles and controls goes on.
+/// Unit: rows. Enforced by: `ledger/log`. Beyond: only the control lane commits.
+pub const OVERLAY_ROWS_FULL: usize = 300_000;
+
+/// The same, by size.
+/// Unit: bytes, as above. Enforced by: `ledger/log`. Beyond: only the control lane commits.
+pub const OVERLAY_BYTES_FULL: usize = 64 << 20;
+
+/// How long readers of the table are held by one batch of changes.
+/// Unit: milliseconds, aimed at. Enforced by: `ledger/log`. Beyond: the next batch is smaller.
+pub const APPLY_BATCH_MS: u64 = 5;
+
+/// Changes of one batch.
+/// Unit: changes. Enforced by: `ledger/log`. Beyond: the next batch.
+pub const APPLY_BATCH_ROWS_MAX: usize = 1_024;
+
+/// First wait before a generation that could not be applied is applied again; doubles.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: not applicable.
+pub const APPLY_RETRY_MS_MIN: u64 = 50;
+
+/// Longest such wait.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: capped.
+pub const APPLY_RETRY_MS_MAX: u64 = 5_000;
+
+/// How long whoever asks that everything be applied waits for it, a clean close included. What is
+/// not in the table by then is in the log.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: STORE_IO.
+pub const APPLY_FLUSH_MS_MAX: u64 = 30_000;
+
+/// What sled writes, at which it is closed and opened again within the process: opening reads
+/// what was written since.
+/// Unit: bytes in its file, estimated. Enforced by: `ledger/log`. Beyond: opened again.
+pub const SLED_WRITTEN_MAX: u64 = 512 << 20;
+
+/// Rows of one page of a merged listing are at most so large; a single larger row is a page.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: the next page.
+pub const SCAN_BYTES_MAX: usize = 8 << 20;
+
 /// How often a held store is tried again while one waits for it.
 /// Unit: milliseconds. Enforced by: `ledger/sled`. Beyond: not applicable.
 pub const STORE_LOCK_POLL_MS: u64 = 20;
@@ -206,6 +316,65 @@ pub const START_ROOM_BYTES_MIN: u64 = 128 << 20;
 /// for an inbox are taken.
 pub const COMMIT_ROOM_BYTES_MIN: u64 = 64 << 20;
 
+/// Alerts that a store keeps.
+/// Unit: alerts. Enforced by: `ledger/log`. Beyond: the oldest are forgotten.
+pub const ALERTS_KEPT_MAX: u64 = 100_000;
+
+/// Pause between two rounds of keeping a store small.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: not applicable.
+pub const SWEEP_MS: u64 = 1_000;
+
+/// Size of a segment of the log.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: the next segment.
+pub const LOG_SEGMENT_BYTES: u32 = 64 << 20;
+
+/// Size of a store's first segment; each one after it is four times as large, up to
+/// `LOG_SEGMENT_BYTES`, so that a small store stays small.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: the next segment.
+pub const LOG_SEGMENT_BYTES_FIRST: u32 = 1 << 20;
+
+/// Size of a segment that is made for control and settlements when the disk is full.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: the next segment.
+pub const LOG_SEGMENT_BYTES_SHORT: u32 = 4 << 20;
+
+/// Largest frame of the log: all of one group.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: refused; whoever builds groups ends them before.
+pub const LOG_FRAME_BYTES_MAX: usize = 256 << 20;
+
+/// Largest request that can be appended at once: it fits into a frame by itself.
+/// Unit: bytes of its frame, from above. Enforced by: `ledger/log`. Beyond: STORE_FULL.
+pub const REQUEST_BYTES_MAX: usize = LOG_FRAME_BYTES_MAX - (1 << 20);
+
+/// Longest line of an export that an import reads: a record as base64, and words beside it.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: EXPORT_DAMAGED.
+pub const EXPORT_LINE_BYTES_MAX: usize = 2 * RECORD_BYTES_MAX;
+
+/// Longest key of a row in the log.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: a bug (assert).
+pub const LOG_KEY_BYTES_MAX: usize = 128;
+
+/// Frames between two syncs of the log.
+/// Unit: frames. Enforced by: `ledger/log`. Beyond: it syncs by itself.
+pub const LOG_UNSYNCED_FRAMES_MAX: u16 = 1_024;
+
+/// What is kept of the log's last room, on a full disk, for control and settlements.
+/// Unit: percent of the segment that is written. Enforced by: `ledger/log`. Beyond: STORE_FULL for
+/// everything else.
+pub const LOG_RESERVE_PERCENT: u32 = 10;
+
+/// Room that a store holds back on its volume and gives up when that is full, so that settlements
+/// and the table go on.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: made again when there is room.
+pub const BALLAST_BYTES: u64 = 32 << 20;
+
+/// How often room for the next segment is looked for on a full disk.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: not applicable.
+pub const LOG_ROOM_POLL_MS: u64 = 250;
+
+/// How long a look at the free room of the store's volume is good for.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: looked at again.
+pub const LOG_ROOM_LOOK_MS: u64 = 100;
+
 /// Largest record (header and payload).
 /// Unit: bytes. Enforced by: `ledger::codec`. Beyond: CORRUPT_RECORD when read.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;
@@ -213,6 +382,28 @@ pub const RECORD_BYTES_MAX: usize = 64 << 20;
 /// Rows of one page of a listing.
 /// Unit: rows. Enforced by: the ledger. Beyond: a cursor.
 pub const PAGE_ROWS_MAX: usize = 1_000;
+
+/// Events of one page of a run's history.
+/// Unit: events. Enforced by: the ledger. Beyond: a cursor.
+pub const PAGE_EVENTS_MAX: usize = 1_000;
+
+/// Records of one page of a run's history; a single larger record is a page of its own.
+/// Unit: bytes as stored. Enforced by: the ledger. Beyond: a cursor.
+pub const PAGE_EVENT_BYTES_MAX: usize = 8 << 20;
+
+/// Events of a run after which its state is kept again, so that loading it folds no more than
+/// about twice as many.
+/// Unit: events. Enforced by: the runtime. Beyond: a snapshot is given to the ledger.
+pub const SNAPSHOT_EVENTS: u64 = 1_000;
+
+/// Payloads that a snapshot holds in itself; larger ones are stored once per run and referred to
+/// by digest, so that the next snapshot does not write them again.
+/// Unit: bytes. Enforced by: `ledger::codec`. Beyond: referred to.
+pub const SNAPSHOT_INLINE_BYTES_MAX: usize = 1 << 10;
+
+/// State of one snapshot, the payloads it refers to not counted.
+/// Unit: bytes. Enforced by: `ledger::codec`. Beyond: no snapshot is kept, the events are folded.
+pub const SNAPSHOT_STATE_BYTES_MAX: usize = 32 << 20;
 
 /// Runs that are loaded for one page of effects.
 /// Unit: runs. Enforced by: the runtime. Beyond: the next page.
@@ -350,10 +541,26 @@ const _: () = assert!(SLED_WHOLE_BYTES_MAX < PIECE_BYTES_MAX);
 const _: () = assert!(SLED_VALUE_BYTES_MAX < SLED_SYNC_BYTES_MAX / 8);
 const _: () = assert!(COMMIT_ROOM_BYTES_MIN < START_ROOM_BYTES_MIN);
 const _: () = assert!(PAYLOAD_BYTES_MAX < RECORD_BYTES_MAX);
+const _: () = assert!(SNAPSHOT_STATE_BYTES_MAX < RECORD_BYTES_MAX);
+const _: () = assert!(SNAPSHOT_INLINE_BYTES_MAX < PAYLOAD_BYTES_MAX);
 const _: () = assert!(INPUT_BYTES_MAX <= PAYLOAD_BYTES_MAX);
+const _: () = assert!(2 * RECORD_BYTES_MAX < LOG_FRAME_BYTES_MAX);
+const _: () = assert!(LOG_FRAME_BYTES_MAX < u32::MAX as usize / 4);
+const _: () = assert!(LOG_SEGMENT_BYTES_SHORT <= LOG_SEGMENT_BYTES);
+const _: () = assert!(LOG_SEGMENT_BYTES_FIRST <= LOG_SEGMENT_BYTES);
+const _: () = assert!((LOG_SEGMENT_BYTES_SHORT as u64) < BALLAST_BYTES);
 const _: () = assert!(EACH_ITEMS_MAX as usize <= RUN_CALLS_MAX);
 const _: () = assert!(CLASS_NODES_MAX <= RUN_CALLS_MAX);
 const _: () = assert!(APPEND_EVENTS_MAX / 2 + ADVANCE_EVENTS_MAX < APPEND_EVENTS_MAX);
 const _: () = assert!(COMMIT_GROUP_MAX <= COMMIT_QUEUE_MAX);
 const _: () = assert!(LOOKUP_BACKOFF_BASE_MS <= LOOKUP_BACKOFF_MAX_MS);
 const _: () = assert!(LOOKUP_BACKOFF_MAX_MS <= LOOKUP_BACKOFF_ENDED_MAX_MS);
+const _: () = assert!(TABLE_WHOLE_BYTES_MAX < TABLE_PIECE_BYTES_MAX);
+const _: () = assert!(TABLE_PIECE_BYTES_MAX < SLED_VALUE_BYTES_MAX);
+const _: () = assert!(2 * OVERLAY_ROWS_FREEZE < OVERLAY_ROWS_HIGH);
+const _: () = assert!(2 * OVERLAY_BYTES_FREEZE < OVERLAY_BYTES_HIGH);
+const _: () = assert!(OVERLAY_ROWS_HIGH < OVERLAY_ROWS_FULL);
+const _: () = assert!(OVERLAY_BYTES_HIGH < OVERLAY_BYTES_FULL);
+const _: () = assert!(OVERLAY_FREEZE_MS < OVERLAY_HIGH_MS);
+const _: () = assert!(APPLY_RETRY_MS_MIN <= APPLY_RETRY_MS_MAX);
+const _: () = assert!(APPLY_RETRY_MS_MAX < APPLY_FLUSH_MS_MAX);
