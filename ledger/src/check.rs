@@ -113,7 +113,7 @@ fn held(view: &dyn View, request: &CommitRequest) -> Result<Option<HeldKey>, Led
         .flat_map(|p| p.ops.iter().map(|op| (p.run, op)))
     {
         match op {
-            Op::Effect(entry) => {
+            Op::Effect { entry, .. } => {
                 let stored = as_it_stands(view, &effects, &entry.key)?;
                 let version = stored.as_ref().map_or(0, |(_, version)| *version);
                 if let Some(held) = stored.filter(|(stored, _)| !may_take(stored, entry)) {

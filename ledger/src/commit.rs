@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mainstay_graph::TaskClass;
 use mainstay_machine::{Alert, EffectEntry, Event, Summary};
 use mainstay_types::{
-    Digest, EffectKey, Epoch, MessageId, RunId, Seq, StartKey, Tenant, Timestamp,
+    Digest, EffectKey, Epoch, MessageId, Millis, RunId, Seq, StartKey, Tenant, Timestamp,
 };
 
 use crate::drive::Drive;
@@ -59,7 +59,13 @@ pub enum Op {
     /// the key gets [`InboxCommand::KeySettled`](crate::InboxCommand::KeySettled) in the same
     /// commit and waits no more. Bound: `limits::KEY_WAKES_MAX`. A run whose inbox is full gets
     /// none.
-    Effect(EffectEntry),
+    Effect {
+        /// The entry.
+        entry: EffectEntry,
+        /// How long it is kept once its outcome is known: the contract's `key_memory`. Until then,
+        /// and in doubt, it is kept for ever.
+        memory: Millis,
+    },
     /// The run waits until the entry under `key`, which another holds, is settled.
     ///
     /// When the entry is not the one that changed `version` times any more, the verdict is

@@ -47,6 +47,12 @@ pub enum LedgerError {
         /// What failed.
         detail: String,
     },
+    /// There is no room on the store's volume; nothing was written.
+    #[error("STORE_FULL: {detail}")]
+    Full {
+        /// What there was no room for.
+        detail: String,
+    },
     /// Too many commands wait for this run.
     #[error("INBOX_FULL: {waiting} commands wait for run {run}")]
     InboxFull {
@@ -95,6 +101,14 @@ pub enum LedgerError {
 }
 
 impl LedgerError {
+    /// Nothing was written, because there is no room for it.
+    #[must_use]
+    pub fn full() -> Self {
+        Self::Full {
+            detail: "there is no room to append".to_owned(),
+        }
+    }
+
     /// The stable code.
     #[must_use]
     pub const fn code(&self) -> Code {
@@ -105,6 +119,7 @@ impl LedgerError {
             Self::Damaged { .. } => Code::StoreDamaged,
             Self::Poisoned { .. } => Code::StorePoisoned,
             Self::Io { .. } => Code::StoreIo,
+            Self::Full { .. } => Code::StoreFull,
             Self::InboxFull { .. } => Code::InboxFull,
             Self::TooLarge { .. } => Code::PayloadTooLarge,
             Self::RunUnknown { .. } => Code::RunUnknown,

@@ -15,10 +15,14 @@ pub mod mark;
 pub mod memory;
 pub mod query;
 pub mod record;
+pub mod snapshot;
 pub mod wait;
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(any(test, feature = "conformance"))]
 pub mod sample;
 
@@ -33,9 +37,10 @@ pub use mark::Mark;
 pub use memory::MemoryLedger;
 pub use query::{Loaded, Page, Recorded, RunFilter, StoredClass};
 pub use record::Chain;
+pub use snapshot::Snapshot;
 
 use mainstay_types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, StartKey, Tenant,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, Seq, StartKey, Tenant,
     Timestamp, WorkerId,
 };
 
@@ -68,9 +73,27 @@ pub trait Ledger: Send + Sync {
         command: InboxCommand,
     ) -> BoxFuture<'_, Result<Enqueued, LedgerError>>;
 
-    /// A run's events in order and its waiting inbox, verified: checksums, chain, dense sequence.
-    /// `None` when there is no such run.
+    /// A run as it stands: the newest snapshot that is kept of it, its events after that (all of
+    /// them when there is none) and its waiting inbox. Verified: checksums, chain, dense sequence
+    /// up to the run's head. `None` when there is no such run.
     fn load(&self, run: RunId) -> BoxFuture<'_, Result<Option<Loaded>, LedgerError>>;
+
+    /// A page of a run's events after `after`, in order, whatever snapshots there are; verified as
+    /// far as it goes. At most `limits::PAGE_EVENTS_MAX` events and `limits::PAGE_EVENT_BYTES_MAX`
+    /// bytes of records, but one event at least when there is one. `None` when there is no such
+    /// run.
+    fn history(
+        &self,
+        run: RunId,
+        after: Seq,
+    ) -> BoxFuture<'_, Result<Option<Page<Recorded>>, LedgerError>>;
+
+    /// Offers the state of a run, so that the next `load` gives it instead of the events before it.
+    ///
+    /// A hint: it may be lost at any time, is never an error, changes nothing but what `load`
+    /// returns, and replaces what was kept before. Dropped unless its `seq` is the run's newest,
+    /// and for a run that does not exist or is closed. Does not block on the store.
+    fn keep(&self, run: RunId, snapshot: Snapshot);
 
     /// Runs that somebody drives, or drove when it ended, by id, after `cursor`. At most
     /// `limits::PAGE_ROWS_MAX`.

@@ -7,7 +7,7 @@ mod store;
 
 use mainstay_machine::Summary;
 use mainstay_types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, StartKey, Tenant,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, Seq, StartKey, Tenant,
     Timestamp, WorkerId, limits,
 };
 use parking_lot::Mutex;
@@ -21,7 +21,8 @@ use crate::error::LedgerError;
 use crate::inbox::{Enqueued, InboxCommand, InboxMessage};
 use crate::knock::{Knocker, Knocks};
 use crate::mark::Mark;
-use crate::query::{Loaded, Page, RunFilter, StoredClass};
+use crate::query::{Loaded, Page, Recorded, RunFilter, StoredClass};
+use crate::snapshot::Snapshot;
 use store::Store;
 
 /// A ledger that lives as long as its process. Shared by reference; all methods take `&self`.
@@ -107,6 +108,18 @@ impl Ledger for MemoryLedger {
 
     fn load(&self, run: RunId) -> BoxFuture<'_, Result<Option<Loaded>, LedgerError>> {
         Box::pin(async move { self.store.lock().load(run) })
+    }
+
+    fn history(
+        &self,
+        run: RunId,
+        after: Seq,
+    ) -> BoxFuture<'_, Result<Option<Page<Recorded>>, LedgerError>> {
+        Box::pin(async move { self.store.lock().history(run, after) })
+    }
+
+    fn keep(&self, run: RunId, snapshot: Snapshot) {
+        self.store.lock().keep(run, snapshot);
     }
 
     fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<Driving>, LedgerError>> {

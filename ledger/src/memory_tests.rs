@@ -19,6 +19,10 @@ impl Subject for InMemory {
     }
 
     fn reopen(&mut self) {}
+
+    fn kept_bytes(&self) -> Option<u64> {
+        Some(self.0.store.lock().kept_bytes())
+    }
 }
 
 mod conformance {

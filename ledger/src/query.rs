@@ -12,6 +12,7 @@ use crate::check::Head;
 use crate::error::LedgerError;
 use crate::inbox::InboxMessage;
 use crate::record::{self, Chain};
+use crate::snapshot::Snapshot;
 
 /// One stored event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,19 +27,31 @@ pub struct Recorded {
     pub event: Event,
 }
 
-/// A run as stored.
+/// A run as stored: the state after some of its events, when one was kept, and the events after it.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// Its events, dense from 1.
+    /// The newest state that was kept of it.
+    pub snapshot: Option<Snapshot>,
+    /// Its events after the snapshot, dense; from 1 when there is none.
     pub events: Vec<Recorded>,
     /// Its waiting inbox, in the order of arrival.
     pub inbox: Vec<InboxMessage>,
 }
 
+impl Loaded {
+    /// The run's newest sequence number.
+    #[must_use]
+    pub fn seq(&self) -> Seq {
+        let last = self.events.last().map(|last| last.seq);
+        let kept = self.snapshot.as_ref().map(|snapshot| snapshot.seq);
+        last.or(kept).unwrap_or_default()
+    }
+}
+
 /// A page of rows and where the next one begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The rows, at most `limits::PAGE_ROWS_MAX`.
+    /// The rows, at most `limits::PAGE_ROWS_MAX` (of events `limits::PAGE_EVENTS_MAX`).
     pub rows: Vec<T>,
     /// Whether there are more after the last row.
     pub more: bool,
@@ -107,14 +120,20 @@ pub fn open_all<'a>(
     head: Head,
     records: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Vec<Recorded>, LedgerError> {
-    let (mut seq, mut chain) = (Seq(0), Chain::start(run));
-    let mut events = Vec::new();
-    for bytes in records {
-        seq = seq.next();
-        let (recorded, next) = record::open(run, seq, bytes, chain)?;
-        chain = next;
-        events.push(recorded);
-    }
+    open_tail(run, (Seq(0), Chain::start(run)), head, records)
+}
+
+/// Opens the records of a run that follow `after`, in order, up to its head: what comes after a
+/// snapshot. The chain value is the one that the record after `after` carries.
+///
+/// Errors as [`open_all`].
+pub fn open_tail<'a>(
+    run: RunId,
+    after: (Seq, Chain),
+    head: Head,
+    records: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<Vec<Recorded>, LedgerError> {
+    let (events, (seq, chain)) = open_from(run, after, records)?;
     if (seq, chain) != (head.seq, head.chain) {
         let detail = format!(
             "the records end here, the run's head says record {}",
@@ -123,4 +142,34 @@ pub fn open_all<'a>(
         return Err(LedgerError::CorruptChain { run, seq, detail });
     }
     Ok(events)
+}
+
+/// Opens records that follow each other after `after`, wherever they end; says where that is.
+///
+/// `CorruptRecord` or `CorruptChain` at the first that does not prove itself.
+pub fn open_from<'a>(
+    run: RunId,
+    (mut seq, mut chain): (Seq, Chain),
+    records: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<(Vec<Recorded>, (Seq, Chain)), LedgerError> {
+    let mut events = Vec::new();
+    for bytes in records {
+        seq = seq.next();
+        let (recorded, next) = record::open(run, seq, bytes, chain)?;
+        chain = next;
+        events.push(recorded);
+    }
+    Ok((events, (seq, chain)))
+}
+
+/// How many of these records, given by their bytes, are one page of a history: the first whatever
+/// its size, then what `limits::PAGE_EVENTS_MAX` and `limits::PAGE_EVENT_BYTES_MAX` let follow.
+#[must_use]
+pub fn page_of_events(sizes: impl IntoIterator<Item = usize>) -> usize {
+    let mut bytes = 0usize;
+    let fits = sizes.into_iter().enumerate().take_while(|(n, size)| {
+        bytes = bytes.saturating_add(*size);
+        *n == 0 || (*n < limits::PAGE_EVENTS_MAX && bytes <= limits::PAGE_EVENT_BYTES_MAX)
+    });
+    fits.count()
 }

@@ -115,6 +115,31 @@ pub fn seal(place: Place, stamped: &Stamped) -> (Vec<u8>, Chain) {
     (bytes, chain.after(crc))
 }
 
+/// `bytes` with everything made right that keeps a record's payload from being read: where it
+/// stands, its lengths, its checksum. For fuzzers; `None` when there is not even a header.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn mended((run, seq, chain): (RunId, Seq, Chain), bytes: &[u8]) -> Option<Vec<u8>> {
+    let payload = u32::try_from(bytes.len().checked_sub(HEADER_BYTES)?).ok()?;
+    let mut bytes = bytes.to_vec();
+    bytes[0..2].copy_from_slice(&MAGIC);
+    bytes[2] = ENVELOPE;
+    bytes[8..12].copy_from_slice(&payload.to_le_bytes());
+    bytes[24..28].copy_from_slice(&chain.0.to_le_bytes());
+    let crc = record_crc(run, seq, &bytes);
+    bytes[CRC_AT..HEADER_BYTES].copy_from_slice(&crc.to_le_bytes());
+    Some(bytes)
+}
+
+/// The chain value that the record `seq` of `run` carries: what the records before it come to, as
+/// it says itself. Its own bytes are proven by [`open`] with that value, those before it are not.
+///
+/// `CorruptRecord` when the bytes have not even the form of a record.
+pub fn chain_of(run: RunId, seq: Seq, bytes: &[u8]) -> Result<Chain, LedgerError> {
+    let corrupt = |detail: String| LedgerError::CorruptRecord { run, seq, detail };
+    let (header, _) = split(bytes).map_err(corrupt)?;
+    Ok(Chain(u32::from_le_bytes(part(header, 24))))
+}
+
 /// The event that `bytes` hold, when they are the record `seq` of `run` that follows `chain`; and
 /// the chain value the next one must carry.
 ///

@@ -9,7 +9,6 @@ use mainstay_types::{CallId, EffectKey, LapNo, Reason, RunId, Tenant, Timestamp}
 
 use crate::event::{ClassRef, Event, OutcomeKind};
 use crate::run::{Head, Run};
-use crate::view;
 
 /// Something a person or the host should hear of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,9 +106,8 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
             let reason = Reason::PartlyApplied.as_str();
             vec![about(AlertKind::PartlyApplied, Some(*call), reason)]
         }
-        Event::RunQuarantined { message } => {
-            let code = view::quarantine_code(message);
-            vec![about(AlertKind::Quarantined, None, code.as_str())]
+        Event::RunQuarantined(why) => {
+            vec![about(AlertKind::Quarantined, None, why.code.as_str())]
         }
         Event::AddendumRecorded { call, reason } => {
             vec![about(AlertKind::Addendum, Some(*call), reason.as_str())]

@@ -20,7 +20,7 @@ pub struct Calls {
 /// What `undo` needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Journal {
-    before: BTreeMap<CallId, Call>,
+    before: BTreeMap<CallId, Box<Call>>,
     len: usize,
 }
 
@@ -96,6 +96,17 @@ impl Calls {
         (0u32..).map(CallId).zip(&self.all)
     }
 
+    /// Every call by its id, outside a turn. In full, so that a new field is either among them or
+    /// known to follow from them.
+    pub(crate) fn all(&self) -> &[Call] {
+        let Self {
+            all,
+            shelves: _,
+            journal: _,
+        } = self;
+        all
+    }
+
     /// Calls whose code has to run.
     pub fn preparing(&self) -> impl Iterator<Item = (CallId, &Call)> {
         self.shelf(&self.shelves.preparing)
@@ -128,6 +139,11 @@ impl Calls {
         shelf.iter().map(|&id| (id, &self.all[index(id)]))
     }
 
+    /// Makes room for so many more, in one piece.
+    pub(crate) fn expect(&mut self, calls: usize) {
+        self.all.reserve_exact(calls);
+    }
+
     /// Adds a call and returns its id.
     pub(crate) fn push(&mut self, call: Call) -> CallId {
         let id = CallId(u32::try_from(self.all.len()).expect("RUN_CALLS_MAX is far below u32"));
@@ -154,7 +170,7 @@ impl Calls {
             journal
                 .before
                 .entry(id)
-                .or_insert_with(|| self.all[index(id)].clone());
+                .or_insert_with(|| Box::new(self.all[index(id)].clone()));
         }
     }
 
@@ -183,7 +199,7 @@ impl Calls {
         for (id, before) in journal.before {
             let call = &mut self.all[index(id)];
             self.shelves.take(id, &call.phase);
-            *call = before;
+            *call = *before;
             self.shelves.put(id, &self.all[index(id)].phase);
         }
     }

@@ -9,6 +9,7 @@ use mainstay_types::{
 };
 
 use crate::event::{Prepared, RunStarted};
+use crate::run::Quarantine;
 
 /// Something asked of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,10 +103,7 @@ pub enum Command {
     /// Time passed: do what is due by itself.
     Advance,
     /// Driving the run panicked.
-    Quarantine {
-        /// What happened.
-        message: String,
-    },
+    Quarantine(Quarantine),
 }
 
 /// How an attempt ended, with the draw for what may follow.

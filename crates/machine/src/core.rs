@@ -74,7 +74,7 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         Command::Continue { from, by, why } => relay::go_on(run, from, Asked { by, why }, now),
         Command::Terminate { by, why } => halt::terminate(run, Asked { by, why }, now),
         Command::Advance => lap::advance(run, now),
-        Command::Quarantine { message } => halt::quarantine(run, message, now),
+        Command::Quarantine(why) => halt::quarantine(run, why, now),
     }
 }
 
@@ -122,7 +122,7 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
             lap::apply_ended(run, LapOutcome::of(*outcome, *reason, result.as_ref(), *at)),
         Event::AddendumRecorded { call, reason } => lap::apply_addendum(run, *call, *reason),
         Event::RunClosed => lap::apply_closed(run),
-        Event::RunQuarantined { message } => halt::apply_quarantined(run, message),
+        Event::RunQuarantined(why) => halt::apply_quarantined(run, why),
         Event::QuarantineLifted { by: _, why: _ } => halt::apply_lifted(run),
         Event::RunTerminated { by, why } => halt::apply_terminated(run, by, why),
         Event::LapStarted(started) => relay::apply(run, started),

@@ -320,6 +320,14 @@ pub(crate) fn apply_awaited(
     Ok(())
 }
 
+/// How long the entry of a call's effect is kept once its outcome is known; zero without one.
+#[must_use]
+pub fn memory(run: &Run, id: CallId) -> Millis {
+    let call = run.calls.get(id);
+    let effect = call.and_then(|call| run.class().node(call.node).effect());
+    effect.map_or(Millis::ZERO, |effect| effect.key_memory)
+}
+
 /// The entry under which the ledger keeps a call's effect for all runs; `None` for effects no
 /// other run can want, and for results that were adopted from another run's entry.
 #[must_use]

@@ -10,6 +10,8 @@ use mainstay_types::{
     WorkerId,
 };
 
+use crate::run::Quarantine;
+
 /// One fact about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -214,10 +216,7 @@ pub enum Event {
     /// The run owes nothing any more.
     RunClosed,
     /// The run is not driven any more until a person looks.
-    RunQuarantined {
-        /// What happened.
-        message: String,
-    },
+    RunQuarantined(Quarantine),
     /// A person looked: the run is driven again, in the lap it was in.
     QuarantineLifted {
         /// Who.

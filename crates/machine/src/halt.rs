@@ -6,18 +6,18 @@
 use mainstay_types::{Code, Corrupt, Reason, Refusal, Timestamp};
 
 use crate::event::{Event, OutcomeKind};
-use crate::run::{Asked, Run};
+use crate::run::{Asked, Quarantine, Run};
 use crate::{guard, lap, lease};
 
 /// The run is not driven any more. Writes that are out become doubts that a person can see.
 pub(crate) fn quarantine(
     run: &Run,
-    message: String,
+    why: Quarantine,
     now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
     let head = guard::driven(run)?;
     let mut events = lease::interrupt(run, head, now);
-    events.push(Event::RunQuarantined { message });
+    events.push(Event::RunQuarantined(why));
     Ok(events)
 }
 
@@ -41,8 +41,8 @@ pub(crate) fn terminate(run: &Run, asked: Asked, now: Timestamp) -> Result<Vec<E
     Ok(events)
 }
 
-pub(crate) fn apply_quarantined(run: &mut Run, message: &str) -> Result<(), Corrupt> {
-    guard::head_mut(run, "RunQuarantined")?.quarantined = Some(message.to_owned());
+pub(crate) fn apply_quarantined(run: &mut Run, why: &Quarantine) -> Result<(), Corrupt> {
+    guard::head_mut(run, "RunQuarantined")?.quarantined = Some(why.clone());
     Ok(())
 }
 

@@ -26,6 +26,7 @@ mod lap;
 mod lease;
 mod needs;
 pub mod next;
+pub mod parts;
 mod pending;
 mod prepare;
 mod relay;
@@ -48,5 +49,6 @@ pub use event::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
     Prepared, RunStarted,
 };
-pub use run::{Asked, Head, Lap, LapOutcome, Run};
+pub use parts::{Parts, RunParts, SNAPSHOT_SCHEMA};
+pub use run::{Asked, Head, Lap, LapOutcome, Quarantine, Run};
 pub use view::{RunState, StateReason, Summary};

@@ -4,12 +4,13 @@
 //! be read, canceled and shown.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use mainstay_graph::{Budget, NodeKind, OnFailure, TaskClass, path};
 use mainstay_types::{
-    CallId, Epoch, LapNo, Millis, NodeId, Payload, Reason, RunId, Seq, StartKey, Tenant, Timestamp,
-    WorkerId,
+    CallId, Code, Epoch, LapNo, Millis, NodeId, Payload, Reason, RunId, Seq, StartKey, Tenant,
+    Timestamp, WorkerId,
 };
 
 use crate::budget::BudgetState;
@@ -20,12 +21,12 @@ use crate::event::{ClassRef, LapTimes, OutcomeKind};
 /// A Root Run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    class: Arc<TaskClass>,
-    plan: Arc<Plan>,
+    pub(crate) class: Arc<TaskClass>,
+    pub(crate) plan: Arc<Plan>,
     pub(crate) head: Option<Head>,
     pub(crate) calls: Calls,
     pub(crate) seq: Seq,
-    undo: Option<Box<(Option<Head>, Seq)>>,
+    pub(crate) undo: Option<Box<(Option<Head>, Seq)>>,
 }
 
 /// Everything of a run that is not a call.
@@ -60,7 +61,22 @@ pub struct Head {
     /// Whether it owes nothing.
     pub closed: bool,
     /// Why it is not driven.
-    pub quarantined: Option<String>,
+    pub quarantined: Option<Quarantine>,
+}
+
+/// Why a run is not driven any more until a person looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quarantine {
+    /// Whose fault it was, and so where that person has to look.
+    pub code: Code,
+    /// What happened. May hold what a user wrote.
+    pub message: String,
+}
+
+impl fmt::Display for Quarantine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
 }
 
 impl Head {
@@ -237,6 +253,21 @@ impl Run {
     #[must_use]
     pub const fn seq(&self) -> Seq {
         self.seq
+    }
+
+    /// Bytes of the payloads it holds: its input, requests, values and results.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        let head = self.head.iter().map(|head| {
+            let result = head.lap.outcome.as_ref();
+            let result = result.and_then(|outcome| outcome.result.as_ref());
+            head.input.len() + result.map_or(0, Payload::len)
+        });
+        let calls = self.calls.iter().map(|(_, call)| {
+            let request = call.prepared.as_ref();
+            request.map_or(0, |made| made.request.len()) + call.value().map_or(0, Payload::len)
+        });
+        head.chain(calls).sum()
     }
 
     /// The path of a call: its node's name, and for items the position, `ticket_write[3]`.

@@ -44,6 +44,7 @@ pub(crate) fn apply(run: &mut Run, event: &RunStarted) -> Result<(), Corrupt> {
         return Err(Corrupt::new("RunStarted", "it names another class"));
     }
     run.head = Some(head_of(event));
+    run.calls.expect(class.nodes.len());
     for (id, node) in class.ids() {
         let needs = node.needs().count();
         let needs = u32::try_from(needs).unwrap_or(u32::MAX);

@@ -144,17 +144,10 @@ pub fn summary(run: &Run) -> Option<Summary> {
 pub fn reason(run: &Run) -> Option<StateReason> {
     let head = run.head()?;
     match (&head.quarantined, &head.lap.outcome) {
-        (Some(message), _) => Some(StateReason::Code(quarantine_code(message))),
+        (Some(why), _) => Some(StateReason::Code(why.code)),
         (None, None) => waits_for(run),
         (None, Some(_)) => None,
     }
-}
-
-/// The code a quarantine's message begins with.
-#[must_use]
-pub fn quarantine_code(message: &str) -> Code {
-    let code = message.split(':').next().and_then(Code::from_text);
-    code.unwrap_or(Code::RunQuarantined)
 }
 
 /// What an open lap waits for when nothing of it can be done now: nothing is out, no code has to

@@ -11,13 +11,17 @@ pub mod entry;
 pub mod head;
 pub mod message;
 pub mod registry;
+pub mod snapshot;
 pub mod start;
 pub mod summary;
 pub mod value;
 pub mod waiters;
 
 mod error;
+mod events;
 mod size;
+mod state;
+mod upcast;
 mod v1;
 mod v2;
 
@@ -34,6 +38,7 @@ pub use head::{decode_head, encode_head};
 pub use message::{decode_message, encode_message};
 pub use registry::Kind;
 pub use size::fits;
+pub use snapshot::{KeptState, decode_snapshot, encode_snapshot};
 pub use start::{decode_start, encode_start};
 pub use summary::{decode_summary, encode_summary};
 pub use waiters::{decode_waiters, encode_waiters};
@@ -42,7 +47,7 @@ use mainstay_machine::Event;
 
 /// Appends the payload of `event` to `out`, in the kind's current version.
 pub fn encode_event(event: &Event, out: &mut Vec<u8>) {
-    v1::encode(event, out);
+    events::encode(event, out);
 }
 
 /// The event that `payload` holds, by the kind and version its record names.
@@ -52,11 +57,5 @@ pub fn decode_event(kind: u16, version: u16, payload: &[u8]) -> Result<Event, De
     let Some(kind) = Kind::from_number(kind) else {
         return Err(DecodeError::newer(format!("event kind {kind}")));
     };
-    match version {
-        1 => v1::decode(kind, payload),
-        version => Err(DecodeError::newer(format!(
-            "version {version} of {}",
-            kind.name()
-        ))),
-    }
+    events::decode(kind, version, payload)
 }

@@ -1,7 +1,7 @@
 //! The registry of event kinds: number, name, current version.
 //!
 //! A number is never reused and never changes its meaning, not even when its kind is no longer
-//! written. `golden/registry.txt` is the frozen copy.
+//! written. The newest `golden/registry-*.txt` is the frozen copy.
 
 use mainstay_machine::Event;
 
@@ -77,7 +77,7 @@ kinds! {
     LapEnded = 24, version 1;
     AddendumRecorded = 25, version 1;
     RunClosed = 26, version 1;
-    RunQuarantined = 27, version 1;
+    RunQuarantined = 27, version 2;
     QuarantineLifted = 28, version 1;
     RunTerminated = 29, version 1;
     LapStarted = 30, version 1;

@@ -3,12 +3,13 @@
 //! Frozen once released, as `v1` is. What did not change is taken from there.
 
 use bincode::{Decode, Encode};
-use mainstay_machine::{StateReason, Summary};
+use mainstay_machine::{Event, Quarantine, StateReason, Summary};
+use mainstay_types::Code;
 
 use super::DecodeError;
 use super::v1::Wire;
 use super::v1::run::ClassRefV1;
-use super::v1::wire::frozen;
+use super::v1::wire::{Text, WireEvent, frozen};
 use super::v1::words::{OutcomeKindV1, RunStateV1};
 
 frozen! {
@@ -40,4 +41,46 @@ impl Wire<StateReason> for StateReasonV2 {
         let reason = StateReason::from_text(&self.0);
         reason.ok_or_else(|| DecodeError::newer(format!("state reason {:?}", self.0)))
     }
+}
+
+frozen! { QuarantineV2 = Quarantine { code: CodeV2, message: Text } }
+
+/// A code by its stable text.
+#[derive(Encode, Decode)]
+pub(super) struct CodeV2(String);
+
+impl Wire<Code> for CodeV2 {
+    fn wire(domain: &Code) -> Self {
+        Self(domain.as_str().to_owned())
+    }
+
+    fn domain(self) -> Result<Code, DecodeError> {
+        let code = Code::from_text(&self.0);
+        code.ok_or_else(|| DecodeError::newer(format!("code {:?}", self.0)))
+    }
+}
+
+/// The code by itself, not as the beginning of a text.
+#[derive(Encode, Decode)]
+pub(super) struct RunQuarantinedV2(QuarantineV2);
+
+impl WireEvent for RunQuarantinedV2 {
+    fn of(event: &Event) -> Option<Self> {
+        let Event::RunQuarantined(why) = event else {
+            return None;
+        };
+        Some(Self(Wire::wire(why)))
+    }
+
+    fn event(self) -> Result<Event, DecodeError> {
+        Ok(Event::RunQuarantined(self.0.domain()?))
+    }
+}
+
+/// For the upcaster.
+pub(super) fn quarantined(code: Code, message: &str) -> RunQuarantinedV2 {
+    RunQuarantinedV2(Wire::wire(&Quarantine {
+        code,
+        message: message.to_owned(),
+    }))
 }

@@ -21,6 +21,12 @@ pub fn seal_value(key: &[u8], payload: &[u8]) -> Vec<u8> {
     close(key, bytes)
 }
 
+/// The same in any form, for fuzzers.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn seal_in(format: u8, key: &[u8], payload: &[u8]) -> Vec<u8> {
+    close(key, [&[format], payload].concat())
+}
+
 /// The payload of `key`'s value, when the value proves itself.
 pub fn open_value<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], DecodeError> {
     match open_any(key, value)? {

@@ -215,7 +215,7 @@ pub(super) fn a_request_is_written_as_a_whole_or_not_at_all(bench: &mut Bench<'_
     let first = sample::next_part(1, 1)
         .with(sample::driven_by(1))
         .with(Op::Summary(sample::summary(1, RunState::Running)))
-        .with(Op::Effect(sample::entry(key, 1, 4, EntryState::Open)))
+        .with(sample::effect(sample::entry(key, 1, 4, EntryState::Open)))
         .with(sample::take_start_key("mtg-4711", "a"))
         .with(sample::store_class("meeting-analysis", 3));
     let whole = |second: Part| CommitRequest {

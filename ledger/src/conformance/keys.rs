@@ -30,7 +30,7 @@ fn held_start(n: u32, input: &str) -> Verdict {
 
 /// The `n`-th run's next append, which also wants the entry.
 fn wants(n: u32, seq: u64, entry: &EffectEntry) -> Part {
-    sample::next_part(n, seq).with(Op::Effect(entry.clone()))
+    sample::next_part(n, seq).with(sample::effect(entry.clone()))
 }
 
 fn start_two(bench: &Bench<'_>) {
@@ -207,10 +207,10 @@ pub(super) fn a_held_key_writes_nothing(bench: &mut Bench<'_>) {
     bench.must(wants(1, 1, &first));
     let free = sample::entry(sample::effect_key("PR-8", 0), 2, 3, EntryState::Open);
     let part = sample::next_part(2, 1)
-        .with(Op::Effect(free))
+        .with(sample::effect(free))
         .with(sample::driven_by(1))
         .with(Op::Summary(sample::summary(2, RunState::Running)))
-        .with(Op::Effect(sample::entry(key(), 2, 4, EntryState::Open)));
+        .with(sample::effect(sample::entry(key(), 2, 4, EntryState::Open)));
     assert_eq!(bench.commit(part), held(first, 1));
     bench.reopen();
     assert_eq!(bench.seq(2), Seq(1));

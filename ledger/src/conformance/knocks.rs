@@ -75,7 +75,7 @@ pub(super) fn alerts_knock_when_they_are_committed(bench: &mut Bench<'_>) {
 pub(super) fn a_settled_key_knocks_for_those_who_waited(bench: &mut Bench<'_>) {
     start_many(bench, 3, sample::driven_by);
     let key = sample::effect_key("PR-7", 0);
-    let entry = |state| Op::Effect(sample::entry(key.clone(), 0, 1, state));
+    let entry = |state| sample::effect(sample::entry(key.clone(), 0, 1, state));
     bench.must(sample::next_part(0, 1).with(entry(EntryState::Open)));
     let wait = |n| {
         sample::next_part(n, 1).with(Op::Wait {

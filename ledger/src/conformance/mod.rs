@@ -16,6 +16,7 @@ mod inbox;
 mod keys;
 mod knocks;
 mod reads;
+mod snapshots;
 mod waits;
 mod waits_model;
 
@@ -44,6 +45,7 @@ use inbox::*;
 use keys::*;
 use knocks::*;
 use reads::*;
+use snapshots::*;
 use waits::*;
 use waits_model::*;
 
@@ -55,6 +57,10 @@ pub trait Subject {
     /// Closes the ledger and opens the same store again. A backend that lives in memory only
     /// keeps the ledger as it is.
     fn reopen(&mut self);
+
+    /// Bytes that it holds of the states it was given, from above: what else lies with them may be
+    /// counted too, events not. `None` for a backend that keeps no states.
+    fn kept_bytes(&self) -> Option<u64>;
 }
 
 /// One check of the suite.
@@ -147,6 +153,14 @@ macro_rules! conformance_tests {
         a_class_is_stored_once_and_found_again
         classes_are_listed_by_name_and_version
         the_newest_time_is_remembered
+        a_snapshot_and_the_events_after_it_make_what_all_events_make
+        a_snapshot_of_another_event_than_the_newest_is_dropped
+        the_newest_snapshot_is_the_one_that_is_given
+        nothing_is_kept_of_a_closed_run_until_it_goes_on
+        a_large_state_and_its_payloads_come_back_whole
+        a_payload_is_stored_once_however_many_snapshots_have_it
+        a_history_is_whole_whatever_is_kept
+        a_page_of_a_history_is_bounded_in_bytes
         commits_of_many_threads_are_all_kept
         of_many_threads_starting_with_one_key_exactly_one_gets_it
     } };

@@ -30,7 +30,7 @@ pub(super) fn quiet(n: u32) -> Part {
 
 /// The `n`-th run writes the entry of `item` in this state.
 pub(super) fn writes(n: u32, item: u32, state: EntryState) -> Op {
-    Op::Effect(sample::entry(key(item), n, n, state))
+    sample::effect(sample::entry(key(item), n, n, state))
 }
 
 pub(super) fn waits(item: u32, version: u64) -> Op {

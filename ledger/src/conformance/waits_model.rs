@@ -96,7 +96,7 @@ impl Table {
             }
         }
         let version = key.entry.as_ref().map_or(0, |(_, version)| *version) + 1;
-        let Op::Effect(entry) = writes(n, item, state.clone()) else {
+        let Op::Effect { entry, .. } = writes(n, item, state.clone()) else {
             unreachable!("it writes an entry")
         };
         key.entry = Some((entry, version));

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use mainstay_machine::{EffectEntry, Summary};
+use mainstay_machine::{EffectEntry, RunState, Summary};
 use mainstay_types::{
     AlertSeq, ClassName, ClassVersion, Digest, EffectKey, Epoch, MessageId, RunId, Seq, StartKey,
     Tenant, Timestamp, WorkerId, limits,
@@ -22,8 +22,9 @@ use crate::drive::{Drive, Driving};
 use crate::error::LedgerError;
 use crate::inbox::{Enqueued, InboxCommand, InboxMessage};
 use crate::knock::Knocked;
-use crate::query::{self, Loaded, Page, RunFilter, StoredClass};
+use crate::query::{self, Loaded, Page, Recorded, RunFilter, StoredClass};
 use crate::record::{self, Chain, Place};
+use crate::snapshot::Snapshot;
 use crate::wait::{Waiters, is_settled, wake_id};
 
 #[derive(Debug, Default)]
@@ -58,6 +59,8 @@ pub(super) struct RunLog {
     known: BTreeSet<MessageId>,
     drive: Drive,
     summary: Option<Summary>,
+    /// The newest state that was kept, and the chain value of the record after it.
+    kept: Option<(Snapshot, Chain)>,
 }
 
 impl RunLog {
@@ -73,7 +76,23 @@ impl RunLog {
             known: BTreeSet::new(),
             drive: Drive::Off,
             summary: None,
+            kept: None,
         }
+    }
+
+    /// Where a reader of what follows the kept state begins.
+    fn tail(&self, run: RunId) -> (Seq, Chain) {
+        let start = (Seq(0), Chain::start(run));
+        self.kept
+            .as_ref()
+            .map_or(start, |(snapshot, chain)| (snapshot.seq, *chain))
+    }
+
+    /// The records after the first `after`.
+    fn records_after(&self, after: Seq) -> impl Iterator<Item = &[u8]> {
+        let from = usize::try_from(after.get()).unwrap_or(usize::MAX);
+        let records = self.records.get(from..).unwrap_or_default();
+        records.iter().map(Vec::as_slice)
     }
 }
 
@@ -169,9 +188,15 @@ impl Store {
     /// Writes one operation; says which key it settled, when it did.
     fn write_op(&mut self, run: RunId, op: Op) -> Option<(EffectKey, u64)> {
         match op {
-            Op::Summary(summary) => self.log(run).summary = Some(summary),
+            Op::Summary(summary) => {
+                let log = self.log(run);
+                if summary.state == RunState::Closed {
+                    log.kept = None;
+                }
+                log.summary = Some(summary);
+            }
             Op::Drive(drive) => self.drive(run, drive),
-            Op::Effect(entry) => return self.write_effect(entry),
+            Op::Effect { entry, .. } => return self.write_effect(entry),
             Op::Wait { key, version } => self.wait(run, key, version),
             Op::Alert(alert) => {
                 self.alerts.push(encode_alert(&[], &alert));
@@ -274,6 +299,18 @@ impl Store {
         Ok(Enqueued::New)
     }
 
+    /// Keeps the state of a run that is open, when it is the newest.
+    pub(super) fn keep(&mut self, run: RunId, snapshot: Snapshot) {
+        let Some(log) = self.runs.get_mut(&run) else {
+            return;
+        };
+        let row = log.summary.as_ref();
+        let is_closed = row.is_some_and(|summary| summary.state == RunState::Closed);
+        if snapshot.seq == log.head.seq && !is_closed {
+            log.kept = Some((snapshot, log.head.chain));
+        }
+    }
+
     pub(super) fn lease(&mut self, worker: WorkerId, until: Option<Timestamp>) {
         match until {
             Some(until) => self.leases.insert(worker, until),
@@ -284,13 +321,53 @@ impl Store {
 
 /// Reading.
 impl Store {
+    /// Bytes of all states that are kept, with their payloads.
+    #[cfg(test)]
+    pub(super) fn kept_bytes(&self) -> u64 {
+        let kept = self.runs.values().filter_map(|log| log.kept.as_ref());
+        let bytes = kept.map(|(snapshot, _)| {
+            let payloads = snapshot.payloads.iter().map(|(_, payload)| payload.len());
+            snapshot.state.len() + payloads.sum::<usize>()
+        });
+        bytes.sum::<usize>() as u64
+    }
+
     pub(super) fn load(&self, run: RunId) -> Result<Option<Loaded>, LedgerError> {
         let Some(log) = self.runs.get(&run) else {
             return Ok(None);
         };
-        let events = query::open_all(run, log.head, log.records.iter().map(Vec::as_slice))?;
+        let tail = log.tail(run);
+        let events = query::open_tail(run, tail, log.head, log.records_after(tail.0))?;
         let inbox = self.inbox(run)?;
-        Ok(Some(Loaded { events, inbox }))
+        let snapshot = log.kept.as_ref().map(|(snapshot, _)| snapshot.clone());
+        Ok(Some(Loaded {
+            snapshot,
+            events,
+            inbox,
+        }))
+    }
+
+    pub(super) fn history(
+        &self,
+        run: RunId,
+        after: Seq,
+    ) -> Result<Option<Page<Recorded>>, LedgerError> {
+        let Some(log) = self.runs.get(&run) else {
+            return Ok(None);
+        };
+        let count = query::page_of_events(log.records_after(after).map(<[u8]>::len));
+        // Beginning one record early proves that the page follows what lies before it.
+        let from = after.get().saturating_sub(1);
+        let start = match log.records_after(Seq(from)).next() {
+            Some(bytes) if 0 < from => record::chain_of(run, after, bytes)?,
+            Some(_) | None => Chain::start(run),
+        };
+        let early = usize::from(from < after.get());
+        let records = log.records_after(Seq(from)).take(early + count);
+        let (mut rows, (last, _)) = query::open_from(run, (Seq(from), start), records)?;
+        rows.drain(..early.min(rows.len()));
+        let more = !rows.is_empty() && last < log.head.seq;
+        Ok(Some(Page { rows, more }))
     }
 
     pub(super) fn inbox(&self, run: RunId) -> Result<Vec<InboxMessage>, LedgerError> {

@@ -4,11 +4,11 @@
 
 use mainstay_graph::Budget;
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, Event, LapStarted, LapTimes, OutcomeKind, Prepared,
+    AttemptEnd, AttemptStarted, Event, LapStarted, LapTimes, OutcomeKind, Prepared, Quarantine,
 };
 use mainstay_types::{
-    AttemptNo, BusinessId, CallId, CostUnits, Digest, EffectKey, EffectName, Failure, FailureKind,
-    LapNo, Millis, Payload, Position, Reason, Rung, Scope, Sent, Tokens,
+    AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, EffectKey, EffectName, Failure,
+    FailureKind, LapNo, Millis, Payload, Position, Reason, Rung, Scope, Sent, Tokens,
 };
 
 use super::{at, effect_key, run, started, taken, tenant};
@@ -40,9 +40,10 @@ fn of_runs() -> Vec<Event> {
             by: "uid 1000".to_owned(),
             why: "wrong minutes".to_owned(),
         },
-        Event::RunQuarantined {
-            message: "a turn panicked: index out of bounds".to_owned(),
-        },
+        Event::RunQuarantined(Quarantine {
+            code: Code::TurnPanicked,
+            message: "index out of bounds".to_owned(),
+        }),
         Event::RunClosed,
     ]
 }

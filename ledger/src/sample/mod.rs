@@ -6,10 +6,14 @@
 mod class;
 mod commands;
 mod events;
+mod state;
+mod story;
 
 pub use class::class;
 pub use commands::commands;
 pub use events::events;
+pub use state::{large_payload, state};
+pub use story::{short_story, story};
 
 use std::sync::Arc;
 
@@ -21,7 +25,7 @@ use mainstay_machine::{
 use mainstay_types::{
     BusinessId, CallId, ClassName, ClassVersion, CostUnits, Digest, EffectKey, EffectName, Epoch,
     LapNo, MessageId, Millis, Payload, Position, RunId, Scope, Seq, StartKey, Tenant, Timestamp,
-    Tokens, WorkerId,
+    Tokens, WorkerId, limits,
 };
 
 use crate::commit::{CommitRequest, Op, Part, Stamped};
@@ -184,6 +188,13 @@ pub fn alert(n: u32) -> Alert {
         key: Some(effect_key("mtg-4711", 4)),
         reason: "ANSWER_TIME_REACHED".to_owned(),
     }
+}
+
+/// The operation that writes `entry`, to be kept for 400 days.
+#[must_use]
+pub fn effect(entry: EffectEntry) -> Op {
+    let memory = Millis::new(limits::KEY_MEMORY_MS_DEFAULT);
+    Op::Effect { entry, memory }
 }
 
 /// The operation by which the `n`-th sample worker drives the run.

@@ -18,9 +18,10 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use crate::scenario::fair;
-use crate::scenario::ways::assert_explained;
+use crate::scenario::ways::{assert_explained, kept};
 use crate::scenario::world::{Facts, World};
 use draw::Draw;
+pub(crate) use draw::smallest;
 use storm::Storm;
 
 /// `PROPTEST_CASES` where it is set, else enough for twenty seconds of a debug build.
@@ -63,6 +64,15 @@ proptest! {
             world.log.into_iter().map(|stamped| stamped.event).collect::<Vec<_>>()
         };
         prop_assert_eq!(log(&draw), log(&draw));
+    }
+
+    #[test]
+    fn a_state_that_was_kept_goes_on_as_the_log_does(draw in draw::runs()) {
+        let mut storm = Storm::begin(&draw);
+        draw.blows.iter().for_each(|&blow| storm.blow(blow));
+        let (mut world, mut receiver, _) = storm.calm();
+        fair::drive(&mut world, &mut receiver);
+        kept(&world);
     }
 
     #[test]

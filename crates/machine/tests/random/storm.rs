@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use mainstay_graph::NodeKind;
 use mainstay_machine::{
-    Action, Command, EffectStatus, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd,
-    pending,
+    Action, Command, EffectStatus, EntryState, Evidence, Finding, LookedUp, Quarantine, Settle,
+    SettleEnd, pending,
 };
-use mainstay_types::{AttemptNo, CallId, Failure, FailureKind, Millis, Payload, Sent};
+use mainstay_types::{AttemptNo, CallId, Code, Failure, FailureKind, Millis, Payload, Sent};
 
 use super::draw::{Blow, Draw};
 use super::watch::Watch;
@@ -103,9 +103,10 @@ impl Storm {
                 let from = self.world.run.head().expect("started").lap.no;
                 self.turn(Some(Command::Continue { from, by, why }));
             }
-            240 => self.turn(Some(Command::Quarantine {
+            240 => self.turn(Some(Command::Quarantine(Quarantine {
+                code: Code::TurnPanicked,
                 message: "storm".to_owned(),
-            })),
+            }))),
             241 | 250.. => self.turn(None),
         }
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use mainstay_graph::TaskClass;
 use mainstay_machine::{
-    Action, Command, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd, effect, may_start,
-    pending,
+    Action, Command, EntryState, Evidence, Finding, LookedUp, Quarantine, Settle, SettleEnd,
+    effect, may_start, pending,
 };
 use mainstay_types::{
-    AttemptNo, CallId, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent, Timestamp,
+    AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent, Timestamp,
 };
 
 use super::expect;
@@ -104,9 +104,12 @@ impl<'a> Play<'a> {
                 let (by, why) = ("ann".to_owned(), "wedged".to_owned());
                 self.turn(Command::Terminate { by, why });
             }
-            "quarantine" => self.turn(Command::Quarantine {
-                message: line.words.join(" "),
-            }),
+            "quarantine" => {
+                let (code, words) = line.words.split_first().expect("a code, then words");
+                let message = words.join(" ");
+                let code = Code::from_text(code).expect("a code of the engine's");
+                self.turn(Command::Quarantine(Quarantine { code, message }));
+            }
             other => assert!(
                 self.world.run.head().is_none(),
                 "`{}`: there is no verb {other}",

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mainstay_graph::{Criticality, OnFailure};
-use mainstay_machine::{Event, OutcomeKind, Phase, Run, apply, pending, view};
+use mainstay_machine::{Event, OutcomeKind, Parts, Phase, Run, RunParts, apply, pending, view};
 use mainstay_types::{CostUnits, Reason, Tokens};
 
 use super::fair::{self, Fate, Receiver};
@@ -38,7 +38,40 @@ pub(crate) fn replayed(live: &World) {
         run.keep();
     }
     assert!(run == live.run, "replay does not give the live state");
+    kept(live);
     assert_eq!(pending(&run, live.now), pending(&live.run, live.now));
+}
+
+/// The state after each event, taken apart and put together again, is the same state and goes on
+/// in the same way to the end.
+pub(crate) fn kept(live: &World) {
+    let mut whole = Run::unborn(Arc::clone(live.run.class()));
+    let mut kept: Vec<Run> = Vec::new();
+    for (at, stamped) in live.log.iter().enumerate() {
+        for run in kept.iter_mut().chain([&mut whole]) {
+            apply(run, &stamped.event).expect("the log was applied before");
+        }
+        let again = put_together(&whole);
+        assert!(again == whole, "the state after event {at}");
+        assert_eq!(pending(&again, stamped.at), pending(&whole, stamped.at));
+        kept.push(again);
+    }
+    for (at, run) in kept.iter().enumerate() {
+        assert!(
+            *run == live.run,
+            "the state after event {at} and what follows"
+        );
+    }
+}
+
+fn put_together(run: &Run) -> Run {
+    let Parts { seq, head, calls } = run.parts().expect("it has started");
+    let parts = RunParts {
+        seq,
+        head: head.clone(),
+        calls: calls.to_vec(),
+    };
+    Run::from_parts(Arc::clone(run.class()), parts).expect("they are parts of a run")
 }
 
 /// At every place where an append may end: another worker takes over and finishes.

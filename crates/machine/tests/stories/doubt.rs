@@ -232,7 +232,7 @@ fn a_write_that_is_out_when_its_run_is_quarantined_is_in_doubt_for_a_person_to_s
         "
         write  order timeout=5s
         start  answer_by=60s
-        quarantine -> EffectInDoubt order, RunQuarantined, no AttemptStarted
+        quarantine TURN_PANICKED -> EffectInDoubt order, RunQuarantined, no AttemptStarted
     ",
     );
 }

@@ -288,7 +288,7 @@ fn a_quarantined_run_is_not_driven_and_says_so() {
         "
         read   policy
         start
-        quarantine a turn panicked -> RunQuarantined, quarantined
+        quarantine TURN_PANICKED out of bounds -> RunQuarantined, quarantined
         answer policy -> LateResult policy/1, quarantined, no CallSettled
         cancel -> RUN_QUARANTINED
         at 12s -> nothing, quarantined

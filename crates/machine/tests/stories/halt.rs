@@ -35,7 +35,7 @@ fn a_quarantined_run_can_be_terminated_and_its_doubts_are_asked_about_again() {
         "
         write  order
         start
-        quarantine CLASS_PANICKED: index out of bounds -> quarantined, reason CLASS_PANICKED, \
+        quarantine CLASS_PANICKED index out of bounds -> quarantined, reason CLASS_PANICKED, \
                effect order in_doubt, no lookup order, alerts quarantined
         terminate  -> terminated, ended, lookup order 0ms
         find   order applied -> closed
@@ -50,7 +50,7 @@ fn a_quarantined_run_is_lifted_into_the_lap_it_was_in() {
         read   policy
         write  order needs=policy
         start  retry=2
-        quarantine TURN_PANICKED: no reason -> quarantined, reason TURN_PANICKED
+        quarantine TURN_PANICKED no reason -> quarantined, reason TURN_PANICKED
         continue   -> QuarantineLifted, lap 1, running, out policy
         answer policy
         answer order -> completed
@@ -64,9 +64,9 @@ fn a_lifted_run_may_be_quarantined_again() {
         "
         read   policy
         start  retry=9
-        quarantine TURN_PANICKED: one
+        quarantine TURN_PANICKED one
         continue   -> running
-        quarantine TURN_PANICKED: two -> quarantined
+        quarantine TURN_PANICKED two -> quarantined
         continue   -> running
         answer policy -> completed
     ",
@@ -82,7 +82,7 @@ fn an_ended_run_cannot_be_terminated_unless_it_is_quarantined() {
         lose   order
         at 12s -> handed_off, ended
         terminate -> RUN_ENDED
-        quarantine TURN_PANICKED: at a look-up -> quarantined
+        quarantine TURN_PANICKED at a look-up -> quarantined
         terminate -> RunTerminated, handed_off, ended, no LapEnded
         terminate -> RUN_ENDED
         find order applied -> addendum order FOUND_APPLIED, closed

@@ -9,6 +9,7 @@ mod halt;
 mod keys;
 mod laps;
 mod late;
+mod parts;
 mod size;
 mod table;
 mod times;

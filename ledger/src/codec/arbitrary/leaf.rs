@@ -2,9 +2,10 @@
 //!
 //! Each covers what the domain allows, the odd corners included.
 
+use mainstay_machine::Quarantine;
 use mainstay_types::{
-    AttemptNo, BusinessId, CallId, CostUnits, Digest, FailureKind, Millis, Payload, Reason, RunId,
-    Rung, StartKey, Tenant, Timestamp, Tokens, WorkerId,
+    AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, FailureKind, Millis, Payload, Reason,
+    RunId, Rung, StartKey, Tenant, Timestamp, Tokens, WorkerId,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -25,6 +26,11 @@ pub(super) fn key_text() -> impl Strategy<Value = String> {
 
 pub(super) fn text() -> impl Strategy<Value = String> {
     vec(any::<char>(), 0..256).prop_map(String::from_iter)
+}
+
+pub(super) fn quarantine() -> impl Strategy<Value = Quarantine> {
+    let code = select(Code::ALL);
+    (code, text()).prop_map(|(code, message)| Quarantine { code, message })
 }
 
 pub(super) fn tenant() -> impl Strategy<Value = Tenant> {

@@ -3,8 +3,10 @@
 //! Texts stay within their bound: a longer one is cut by design and has a test of its own.
 
 mod leaf;
+mod state;
 mod values;
 
+pub(super) use state::parts;
 pub(super) use values::{alert, command, entry, summary, waiters};
 
 use mainstay_graph::{Budget, OnFailure};
@@ -50,7 +52,7 @@ fn of_runs() -> impl Strategy<Value = Event> {
         started().prop_map(|started| Event::RunStarted(Box::new(started))),
         taken,
         (text(), text()).prop_map(|(by, why)| Event::CancelRequested { by, why }),
-        text().prop_map(|message| Event::RunQuarantined { message }),
+        quarantine().prop_map(Event::RunQuarantined),
         (text(), text()).prop_map(|(by, why)| Event::QuarantineLifted { by, why }),
         (text(), text()).prop_map(|(by, why)| Event::RunTerminated { by, why }),
         (option::of(call()), kind(), text()).prop_map(|(call, kind, message)| {

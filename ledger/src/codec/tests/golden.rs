@@ -9,6 +9,7 @@ use mainstay_machine::{EntryState, Event, RunState, StateReason, Summary};
 use mainstay_types::{Code, Digest, Epoch, Payload, RunId, Seq};
 
 use crate::check::Head;
+use crate::codec::events::OLDER;
 use crate::codec::start::Start;
 use crate::codec::v1::ENUMS;
 use crate::codec::{
@@ -25,9 +26,9 @@ use crate::wait::Waiters;
 const KEY: &[u8] = b"golden key";
 const SEQ: Seq = Seq(7);
 /// The registry as it is now.
-const REGISTRY: &str = "registry-2.txt";
+const REGISTRY: &str = "registry-3.txt";
 /// The registries of released versions, each of whose lines holds for ever.
-const REGISTRIES: [&str; 1] = ["registry.txt"];
+const REGISTRIES: [&str; 2] = ["registry.txt", "registry-2.txt"];
 const CHAIN: Chain = Chain::from_u32(0x1234_5678);
 
 fn run() -> RunId {
@@ -38,7 +39,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
 }
 
-fn read(name: &str) -> String {
+pub(super) fn read(name: &str) -> String {
     let path = folder().join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -52,8 +53,21 @@ fn unhex(line: &str) -> Vec<u8> {
     (0..line.len()).step_by(2).map(digits).collect()
 }
 
-fn file_of(kind: Kind) -> String {
-    format!("event-{}-{}.hex", kind.name(), kind.version())
+fn file_of(kind: Kind, version: u16) -> String {
+    format!("event-{}-{version}.hex", kind.name())
+}
+
+/// The events in a golden file of records.
+pub(super) fn recorded(name: &str) -> Vec<Event> {
+    let golden = read(name);
+    let opened = golden.lines().map(|line| {
+        let opened = record::open(run(), SEQ, &unhex(line), CHAIN);
+        opened
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+            .0
+            .event
+    });
+    opened.collect()
 }
 
 fn seal(event: Event) -> Vec<u8> {
@@ -91,7 +105,7 @@ fn files() -> Vec<(String, String)> {
     ];
     for &kind in Kind::ALL {
         let records = samples(kind).into_iter().map(seal).collect();
-        files.push((file_of(kind), lines(records)));
+        files.push((file_of(kind, kind.version()), lines(records)));
     }
     for (name, values) in values() {
         files.push((format!("value-{name}.hex"), lines(values)));
@@ -100,13 +114,10 @@ fn files() -> Vec<(String, String)> {
 }
 
 fn registry() -> String {
-    let kinds = Kind::ALL.iter().map(|kind| {
-        format!(
-            "event {} {} version {}\n",
-            kind.number(),
-            kind.name(),
-            kind.version()
-        )
+    let kinds = Kind::ALL.iter().flat_map(|kind| {
+        let (number, name) = (kind.number(), kind.name());
+        let versions = 1..=kind.version();
+        versions.map(move |version| format!("event {number} {name} version {version}\n"))
     });
     let enums = ENUMS.iter().flat_map(|(name, variants)| {
         let numbered = variants.iter().enumerate();
@@ -273,17 +284,25 @@ fn what_is_written_today_is_what_the_golden_files_say() {
 #[test]
 fn golden_records_read_as_the_samples_they_were_made_from() {
     for &kind in Kind::ALL {
-        let golden = read(&file_of(kind));
-        let events: Vec<Event> = golden
-            .lines()
-            .map(|line| {
-                record::open(run(), SEQ, &unhex(line), CHAIN)
-                    .expect(line)
-                    .0
-                    .event
-            })
-            .collect();
+        let events = recorded(&file_of(kind, kind.version()));
         assert_eq!(events, samples(kind), "{}", kind.name());
+    }
+}
+
+#[test]
+fn every_version_before_the_newest_of_a_kind_is_read_and_has_its_golden_file() {
+    for &kind in Kind::ALL {
+        let older: Vec<u16> = OLDER
+            .iter()
+            .filter_map(|&(of, version)| (of == kind).then_some(version))
+            .collect();
+        let all: Vec<u16> = (1..kind.version()).collect();
+        assert_eq!(older, all, "{}", kind.name());
+        for version in older {
+            let events = recorded(&file_of(kind, version));
+            assert!(!events.is_empty());
+            assert!(events.iter().all(|event| Kind::of(event) == kind));
+        }
     }
 }
 

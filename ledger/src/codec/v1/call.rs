@@ -65,7 +65,7 @@ frozen! {
 }
 
 #[derive(Encode, Decode)]
-pub(super) enum AttemptEndV1 {
+pub(in crate::codec) enum AttemptEndV1 {
     Answered,
     Failed(FailureV1),
 }

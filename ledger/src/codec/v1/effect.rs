@@ -18,7 +18,7 @@ frozen! {
 }
 
 #[derive(Encode, Decode)]
-pub(super) enum ScopeV1 {
+pub(in crate::codec) enum ScopeV1 {
     Business(String),
     Run { run: [u8; 16], path: String },
 }
@@ -46,7 +46,7 @@ impl Wire<Scope> for ScopeV1 {
 }
 
 #[derive(Encode, Decode)]
-pub(super) enum PositionV1 {
+pub(in crate::codec) enum PositionV1 {
     Slot(u32),
     Item(u32),
 }

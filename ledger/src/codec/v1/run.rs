@@ -2,6 +2,7 @@
 //!
 //! Released structs are frozen: a change is a new version in a folder of its own.
 
+use bincode::{Decode, Encode};
 use mainstay_graph::Budget;
 use mainstay_machine::{ClassRef, Event, LapStarted, LapTimes, LeaseTaken, RunStarted};
 
@@ -90,7 +91,13 @@ frozen_event! {
 }
 frozen_event! { AddendumRecordedV1 = AddendumRecorded { call: u32, reason: ReasonV1 } }
 frozen_event! { RunClosedV1 = RunClosed {} }
-frozen_event! { RunQuarantinedV1 = RunQuarantined { message: Text } }
+
+/// Its message began with a code, most often. Only read: version 2 has the code by itself.
+#[derive(Encode, Decode)]
+pub(in crate::codec) struct RunQuarantinedV1 {
+    pub(in crate::codec) message: Text,
+}
+
 frozen_event! { QuarantineLiftedV1 = QuarantineLifted { by: Text, why: Text } }
 frozen_event! { RunTerminatedV1 = RunTerminated { by: Text, why: Text } }
 

@@ -9,8 +9,8 @@ use bincode::{Decode, Encode};
 use mainstay_machine::Event;
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, ClassName, ClassVersion, CostUnits, Digest, EffectName, Epoch,
-    LapNo, MessageId, Millis, Payload, Reason, RunId, Rung, Seq, StartKey, Tenant, Timestamp,
-    Tokens, WorkerId, limits,
+    LapNo, MessageId, Millis, NodeId, Payload, Reason, RunId, Rung, Seq, StartKey, Tenant,
+    Timestamp, Tokens, WorkerId, limits,
 };
 
 use crate::codec::DecodeError;
@@ -25,7 +25,7 @@ pub(in crate::codec) trait Wire<D>: Sized {
 }
 
 /// A wire struct that stands for one kind of event.
-pub(super) trait WireEvent: Sized {
+pub(in crate::codec) trait WireEvent: Sized {
     /// The wire form; `None` for an event of another kind.
     fn of(event: &Event) -> Option<Self>;
 
@@ -55,7 +55,7 @@ macro_rules! frozen {
 macro_rules! frozen_event {
     ($wire:ident = $kind:ident { $($field:ident: $type:ty),* $(,)? }) => {
         #[derive(bincode::Encode, bincode::Decode)]
-        pub(super) struct $wire { $($field: $type),* }
+        pub(in crate::codec) struct $wire { $($field: $type),* }
 
         impl $crate::codec::v1::wire::WireEvent for $wire {
             fn of(event: &mainstay_machine::Event) -> Option<Self> {
@@ -92,7 +92,9 @@ macro_rules! plain {
 }
 
 plain! {
+    bool = bool, |d| *d, |w| w;
     u8 = Rung, |d| d.get(), |w| Rung(w);
+    u16 = NodeId, |d| d.get(), |w| NodeId(w);
     u32 = u32, |d| *d, |w| w;
     u32 = CallId, |d| d.get(), |w| CallId(w);
     u32 = AttemptNo, |d| d.get(), |w| AttemptNo(w);
@@ -158,7 +160,7 @@ bincode::impl_borrow_decode!(Blob);
 /// A reason by its stable code: reasons grow with almost every feature, and a code cannot be
 /// swapped with its neighbour as a position can.
 #[derive(Encode, Decode)]
-pub(super) struct ReasonV1(String);
+pub(in crate::codec) struct ReasonV1(String);
 
 impl Wire<Reason> for ReasonV1 {
     fn wire(domain: &Reason) -> Self {
@@ -173,7 +175,7 @@ impl Wire<Reason> for ReasonV1 {
 
 /// A text for people. Cut at `limits::TEXT_BYTES_MAX`, as the runtime cuts it before.
 #[derive(Encode, Decode)]
-pub(super) struct Text(String);
+pub(in crate::codec) struct Text(String);
 
 const ELLIPSIS: &str = "…";
 

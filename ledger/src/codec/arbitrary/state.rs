@@ -1,0 +1,235 @@
+//! Strategies for a run's state: any parts, also such as no log makes.
+
+use mainstay_graph::OnFailure;
+use mainstay_machine::call::{Doubt, Item, Items};
+use mainstay_machine::run::Later;
+use mainstay_machine::{
+    Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
+    OutcomeKind, Phase, RunParts,
+};
+use mainstay_types::{Epoch, LapNo, NodeId, Payload, Seq, limits};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::leaf::*;
+use super::{budget, class, effect_key, failure, prepared, times};
+
+/// Any parts of a run.
+pub(in crate::codec) fn parts() -> impl Strategy<Value = RunParts> {
+    (any::<u64>(), head(), vec(call_state(), 0..6)).prop_map(|(seq, head, calls)| RunParts {
+        seq: Seq(seq),
+        head,
+        calls,
+    })
+}
+
+/// Around the size at which a payload is kept apart.
+fn kept() -> impl Strategy<Value = Payload> {
+    let edge = limits::SNAPSHOT_INLINE_BYTES_MAX;
+    let sized = (any::<u8>(), edge - 2..edge + 3);
+    let near = sized.prop_map(|(byte, len)| Payload::new(vec![byte; len]));
+    prop_oneof![payload(), near]
+}
+
+fn head() -> impl Strategy<Value = Head> {
+    let who = (run(), class(), tenant(), option::of(start_key()), worker());
+    let what = (kept(), at(), option::of(text()), any::<u32>());
+    let laps = (lap(), vec(lap(), 0..3));
+    let ends = (
+        option::of(asked()),
+        option::of(asked()),
+        any::<bool>(),
+        option::of(quarantine()),
+    );
+    (who, what, laps, ends).prop_map(|(who, what, (lap, past), ends)| {
+        let (run, class, tenant, start_key, worker) = who;
+        let (input, started_at, traceparent, epoch) = what;
+        let (cancel, terminated, closed, quarantined) = ends;
+        Head {
+            run,
+            class,
+            tenant,
+            start_key,
+            input,
+            started_at,
+            traceparent,
+            epoch: Epoch(epoch),
+            worker,
+            lap,
+            past,
+            cancel,
+            terminated,
+            closed,
+            quarantined,
+        }
+    })
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    (text(), text()).prop_map(|(by, why)| Asked { by, why })
+}
+
+fn lap() -> impl Strategy<Value = Lap> {
+    let begun = (any::<u32>(), at(), option::of(asked()), times(), millis());
+    let later = (vec(call(), 0..4), at()).prop_map(|(doubts, expected_by)| Later {
+        doubts,
+        expected_by,
+    });
+    let how = (
+        budget_state(),
+        select(&[OnFailure::HandOff, OnFailure::Fail][..]),
+        option::of(call()),
+        option::of(later),
+    );
+    let ends = (option::of(outcome()), vec((call(), reason()), 0..3));
+    (begun, how, ends).prop_map(|(begun, how, (outcome, addenda))| {
+        let (no, started_at, continued, times, extended) = begun;
+        let (budget, on_failure, lost, later) = how;
+        Lap {
+            no: LapNo(no),
+            started_at,
+            continued,
+            times,
+            extended,
+            budget,
+            on_failure,
+            lost,
+            later,
+            outcome,
+            addenda,
+        }
+    })
+}
+
+fn outcome() -> impl Strategy<Value = LapOutcome> {
+    let kind = select(&OutcomeKind::ALL[..]);
+    (kind, reason(), option::of(kept()), at()).prop_map(|(kind, reason, result, at)| LapOutcome {
+        kind,
+        reason,
+        result,
+        at,
+    })
+}
+
+fn budget_state() -> impl Strategy<Value = BudgetState> {
+    let used = (tokens(), tokens(), tokens());
+    (budget(), used, cost(), cost(), cost()).prop_map(
+        |(limits, (retry_used, in_flight, in_flight_peak), reserved, spent, assumed)| BudgetState {
+            limits,
+            retry_used,
+            in_flight,
+            in_flight_peak,
+            reserved,
+            spent,
+            assumed,
+        },
+    )
+}
+
+fn call_state() -> impl Strategy<Value = Call> {
+    let item = (call(), any::<u32>()).prop_map(|(parent, position)| Item { parent, position });
+    let items = (call(), any::<u32>(), any::<u32>()).prop_map(|(first, count, open)| Items {
+        first,
+        count,
+        open,
+    });
+    let place = (any::<u16>(), option::of(item), phase(), any::<u32>());
+    let asked = (
+        option::of(prepared()),
+        rung(),
+        any::<u32>(),
+        vec(an_attempt(), 0..4),
+    );
+    let rest = (
+        option::of(an_effect()),
+        option::of(items),
+        option::of(run()),
+    );
+    (place, asked, rest).prop_map(|(place, asked, (effect, items, key_holder))| {
+        let (node, item, phase, needs_open) = place;
+        let (prepared, rung, rung_attempts, attempts) = asked;
+        Call {
+            node: NodeId(node),
+            item,
+            phase,
+            needs_open,
+            prepared,
+            rung,
+            rung_attempts,
+            attempts,
+            effect,
+            items,
+            key_holder,
+        }
+    })
+}
+
+fn phase() -> impl Strategy<Value = Phase> {
+    prop_oneof![
+        Just(Phase::Waiting),
+        Just(Phase::Preparing),
+        at().prop_map(|not_before| Phase::Ready { not_before }),
+        attempt().prop_map(Phase::InFlight),
+        Just(Phase::InDoubt),
+        Just(Phase::Items),
+        (kept(), rung()).prop_map(|(result, rung)| Phase::Settled { result, rung }),
+        reason().prop_map(|reason| Phase::Omitted { reason }),
+        Just(Phase::Skipped),
+        (kind(), reason()).prop_map(|(kind, reason)| Phase::Failed { kind, reason }),
+    ]
+}
+
+fn an_attempt() -> impl Strategy<Value = Attempt> {
+    let state = prop_oneof![
+        Just(AttemptState::InFlight),
+        cost().prop_map(|cost| AttemptState::Answered { cost }),
+        (failure(), cost()).prop_map(|(failure, cost)| AttemptState::Failed { failure, cost }),
+        cost().prop_map(|cost| AttemptState::Interrupted { cost }),
+        cost().prop_map(|cost| AttemptState::Late { cost }),
+    ];
+    let place = (attempt(), rung(), any::<u32>(), any::<u32>());
+    (place, at(), millis(), cost(), tokens(), state).prop_map(
+        |((no, rung, lap, epoch), at, timeout, reserved, retry_tokens, state)| Attempt {
+            no,
+            rung,
+            lap: LapNo(lap),
+            epoch: Epoch(epoch),
+            at,
+            timeout,
+            reserved,
+            retry_tokens,
+            state,
+        },
+    )
+}
+
+fn an_effect() -> impl Strategy<Value = Effect> {
+    let doubt = (reason(), at(), at(), any::<u32>()).prop_map(
+        |(reason, lookup_at, absent_after, asked)| {
+            EffectStatus::InDoubt(Doubt {
+                reason,
+                lookup_at,
+                absent_after,
+                asked,
+            })
+        },
+    );
+    let status = prop_oneof![
+        Just(EffectStatus::Intended),
+        Just(EffectStatus::Dispatched),
+        doubt,
+        reason().prop_map(EffectStatus::Applied),
+        Just(EffectStatus::PartlyApplied),
+        reason().prop_map(EffectStatus::Absent),
+    ];
+    (effect_key(), status, option::of(at()), any::<u32>()).prop_map(
+        |(key, status, first_sent_at, lookups)| Effect {
+            key,
+            status,
+            first_sent_at,
+            lookups,
+        },
+    )
+}
