@@ -17,18 +17,38 @@ use crate::control::{self, Asks};
 use crate::error::EngineError;
 use crate::listing::waits_for_code;
 use crate::load::{self, LoadedRun};
-use crate::mailbox::Question;
+use crate::mailbox::{Left, Question};
 use crate::not_driven::NotDrivenReason;
 use crate::shared::Shared;
 use crate::take_up::{TakenUp, patiently, take_up};
-use crate::view::RunView;
+use crate::view::{RunView, of_loaded};
 
 /// A run that was started, or found again by its key.
 pub struct RunHandle<O> {
     id: RunId,
     reused: bool,
     shared: Arc<Shared>,
+    /// What the run was when it was over here.
+    left: Left,
     output: PhantomData<fn() -> O>,
+}
+
+/// A run that a handle is to be made for.
+pub(crate) struct Found {
+    pub(crate) id: RunId,
+    pub(crate) reused: bool,
+    pub(crate) left: Left,
+}
+
+impl Found {
+    /// A run that was there before.
+    pub(crate) fn reused(id: RunId) -> Self {
+        Self {
+            id,
+            reused: true,
+            left: Left::default(),
+        }
+    }
 }
 
 /// What the caller is told, once, by answer_by.
@@ -100,11 +120,13 @@ impl<O> std::fmt::Debug for RunHandle<O> {
 }
 
 impl<O: DeserializeOwned> RunHandle<O> {
-    pub(crate) fn new(shared: Arc<Shared>, id: RunId, reused: bool) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, found: Found) -> Self {
+        let Found { id, reused, left } = found;
         Self {
             id,
             reused,
             shared,
+            left,
             output: PhantomData,
         }
     }
@@ -128,7 +150,7 @@ impl<O: DeserializeOwned> RunHandle<O> {
     /// at most. `WAITING_FOR_CODE`, `RUN_QUARANTINED` or `RUN_NOT_LIVE` when the run is not driven
     /// here.
     pub async fn answer(&self) -> Result<Answer<O>, EngineError> {
-        let run = wait_for(&self.shared, self.id, Question::Answer).await?;
+        let run = wait_for(&self.shared, (self.id, &self.left), Question::Answer).await?;
         match later(&run) {
             Some(later) => Ok(Answer::Later(later)),
             None => outcome(&run).map(Answer::Ready),
@@ -139,7 +161,7 @@ impl<O: DeserializeOwned> RunHandle<O> {
     ///
     /// Cancel safe. Errors as [`Self::answer`].
     pub async fn outcome(&self) -> Result<Outcome<O>, EngineError> {
-        let run = wait_for(&self.shared, self.id, Question::Outcome).await?;
+        let run = wait_for(&self.shared, (self.id, &self.left), Question::Outcome).await?;
         outcome(&run)
     }
 
@@ -162,7 +184,7 @@ impl<O: DeserializeOwned> RunHandle<O> {
 /// Waits until the run can answer `question`.
 pub(crate) async fn wait_for(
     shared: &Arc<Shared>,
-    id: RunId,
+    (id, left): (RunId, &Left),
     question: Question,
 ) -> Result<Arc<Run>, EngineError> {
     let wait = Millis::new(limits::RETRY_AFTER_MS_DEFAULT);
@@ -185,8 +207,13 @@ pub(crate) async fn wait_for(
                 Some(_) | None => {}
             }
         }
-        let loaded = patiently(shared, || load::load(shared, id)).await?;
-        let run = Arc::new(known(id, loaded)?.run);
+        let run = match as_left(shared, id, left).await {
+            Some(run) => run,
+            None => {
+                let loaded = patiently(shared, || load::load(shared, id)).await?;
+                Arc::new(known(id, loaded)?.run)
+            }
+        };
         if question.is_answered(&run) {
             return quarantined(run);
         }
@@ -203,6 +230,13 @@ pub(crate) async fn wait_for(
     }
 }
 
+/// The run as this process left it, when nothing was recorded of it since.
+async fn as_left(shared: &Shared, id: RunId, left: &Left) -> Option<Arc<Run>> {
+    let run = left.run()?;
+    let since = shared.ledger.history(id, run.seq()).await.ok()??;
+    (since.rows.is_empty() && !since.more).then_some(run)
+}
+
 fn quarantined(run: Arc<Run>) -> Result<Arc<Run>, EngineError> {
     // An outcome that was there before the run was quarantined stands.
     let head = run.head().filter(|head| head.lap.outcome.is_none());
@@ -210,7 +244,7 @@ fn quarantined(run: Arc<Run>) -> Result<Arc<Run>, EngineError> {
         Some((id, detail)) => Err(EngineError::NotDriven {
             run: id,
             code: Code::RunQuarantined,
-            detail: detail.clone(),
+            detail: detail.to_string(),
         }),
         None => Ok(run),
     }
@@ -242,7 +276,7 @@ fn not_driven(shared: &Shared, id: RunId) -> EngineError {
 
 pub(crate) async fn run_view(shared: &Shared, id: RunId) -> Result<RunView, EngineError> {
     let loaded = load_run(shared, id).await?;
-    let view = RunView::of(&loaded.run, &loaded.events);
+    let view = of_loaded(&*shared.ledger, &loaded).await?;
     let listed = shared.not_driven_run(id).filter(waits_for_code);
     Ok(match listed {
         Some(listed) => view.without_code(listed.reason.code(), &listed.detail),

@@ -3,9 +3,11 @@
 //! Only a committed append changes the state. A run that cannot be decided on any more is
 //! quarantined from what is durable, never from the scratch of the turn that failed.
 
+use std::sync::Arc;
+
 use mainstay_ledger::{CommitRequest, HeldKey, Part, Verdict, codec};
-use mainstay_machine::Command;
-use mainstay_types::{Code, Epoch, Seq};
+use mainstay_machine::{Command, Quarantine};
+use mainstay_types::Code;
 
 use crate::control::{self, Bare};
 use crate::evidence;
@@ -82,18 +84,21 @@ impl Live {
         loop {
             let scratch = match self.decide(inputs) {
                 Ok(scratch) => scratch,
-                Err(poison) => return Err(self.quarantine(poison, inputs).await),
+                Err(poison) => return Err(Box::pin(self.quarantine(poison, inputs)).await),
             };
             if let Some(poison) = beyond_bound(&scratch.part) {
-                return Err(self.quarantine(poison, inputs).await);
+                return Err(Box::pin(self.quarantine(poison, inputs)).await);
             }
             self.stalled = self.urged && inputs.is_empty() && scratch.is_empty;
             if scratch.is_empty {
-                self.run.keep();
+                Arc::make_mut(&mut self.run).keep();
                 return Ok(true);
             }
             match self.append(scratch).await? {
-                Appended::Yes => return Ok(true),
+                Appended::Yes => {
+                    self.keep_now_and_then();
+                    return Ok(true);
+                }
                 Appended::Again => {}
                 Appended::NoRoom => return Ok(false),
             }
@@ -117,7 +122,7 @@ impl Live {
             draining: self.is_draining() || self.registered.is_none(),
             parked: self.parked,
         };
-        let (run, memo) = (&mut self.run, &mut self.memo);
+        let (run, memo) = (Arc::make_mut(&mut self.run), &mut self.memo);
         marked(&self.shared, self.id, || {
             caught(Code::TurnPanicked, || {
                 Turn::begin(&env, run, memo).run(inputs)
@@ -127,16 +132,18 @@ impl Live {
 
     async fn append(&mut self, scratch: Scratch) -> Result<Appended, Stop> {
         let Scratch { part, notes, .. } = scratch;
+        let newest = part.events.iter().map(|stamped| stamped.at).max();
         let request = CommitRequest { parts: vec![part] };
         let verdict = self.shared.ledger.commit(vec![request]).await;
         let verdict = verdict.map(|mut verdicts| verdicts.pop());
         if let Ok(Some(Verdict::Committed(_))) = verdict {
-            self.run.keep();
+            Arc::make_mut(&mut self.run).keep();
+            self.kept.durable_until(newest);
             self.parked = false;
             notes.tell(&mut self.spans, &self.run);
             return Ok(Appended::Yes);
         }
-        self.run.undo();
+        Arc::make_mut(&mut self.run).undo();
         match verdict {
             Ok(Some(Verdict::KeyHeld(HeldKey::Effect { entry, version }))) => {
                 self.memo.hold(*entry, version);
@@ -155,21 +162,26 @@ impl Live {
     /// no less true for the panic. A run that is not durable yet leaves nothing behind: its caller
     /// is still there to be told.
     pub(crate) async fn quarantine(&mut self, poison: Poison, inputs: &[Input]) -> Stop {
-        let message = bounded(poison.to_string());
+        let why = Quarantine {
+            code: poison.code,
+            message: bounded(poison.detail.clone()),
+        };
         let stored = match self.shared.ledger.load(self.id).await {
             Ok(Some(stored)) => stored,
             Ok(None) => return Stop::Quarantined(poison),
             Err(error) => return Stop::Ledger(error),
         };
-        let last = stored.events.last().map(|last| (last.seq, last.epoch));
-        let (seq, epoch) = last.unwrap_or((Seq(0), Epoch(1)));
+        let (seq, epoch) = match load::end_of(&*self.shared.ledger, self.id, &stored).await {
+            Ok(end) => end,
+            Err(error) => return Stop::Ledger(error),
+        };
         let loaded = load::folded(&self.shared, self.id, stored).await;
-        let scratch = match loaded.and_then(|loaded| self.quarantined(&loaded, &message, inputs)) {
+        let scratch = match loaded.and_then(|loaded| self.quarantined(&loaded, &why, inputs)) {
             Some(scratch) => scratch,
             // Not even the core can say it: the bare fact, so that the next start does not drive
             // into the same wall.
             None => {
-                let fact = Bare::Quarantined { message };
+                let fact = Bare::Quarantined(why);
                 match control::bare(&self.shared, self.id, (seq, epoch), fact).await {
                     Ok(part) => Scratch::bare(part, inputs),
                     Err(error) => return Stop::Ledger(error),
@@ -192,12 +204,12 @@ impl Live {
     fn quarantined(
         &mut self,
         loaded: &LoadedRun,
-        message: &str,
+        why: &Quarantine,
         inputs: &[Input],
     ) -> Option<Scratch> {
-        let mut said = self.stopped_with(loaded, message, (inputs, true));
+        let mut said = self.stopped_with(loaded, why, (inputs, true));
         if said.is_none() {
-            said = self.stopped_with(loaded, message, (inputs, false));
+            said = self.stopped_with(loaded, why, (inputs, false));
         }
         said
     }
@@ -205,10 +217,10 @@ impl Live {
     fn stopped_with(
         &mut self,
         loaded: &LoadedRun,
-        message: &str,
+        why: &Quarantine,
         (inputs, are_told): (&[Input], bool),
     ) -> Option<Scratch> {
-        self.run = loaded.run.clone();
+        self.run = Arc::new(loaded.run.clone());
         let env = Env {
             shared: &self.shared,
             registered: None,
@@ -216,10 +228,8 @@ impl Live {
             draining: true,
             parked: false,
         };
-        let (run, memo) = (&mut self.run, &mut self.memo);
-        let command = Command::Quarantine {
-            message: message.to_owned(),
-        };
+        let (run, memo) = (Arc::make_mut(&mut self.run), &mut self.memo);
+        let command = Command::Quarantine(why.clone());
         let scratch = caught(Code::TurnPanicked, || {
             Turn::begin(&env, run, memo).stop(inputs, are_told, command)
         });

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use mainstay_ledger::{
-    CommitRequest, Drive, InboxCommand, LedgerError, Loaded, Op, Part, Stamped, Verdict,
+    CommitRequest, Drive, InboxCommand, LedgerError, Op, Part, Stamped, Verdict,
 };
 use mainstay_machine::{
-    Alert, AlertKind, Command, Event, OutcomeKind, Run, RunState, StateReason, Summary, view,
+    Alert, AlertKind, Command, Event, OutcomeKind, Quarantine, Run, RunState, StateReason, Summary,
 };
 use mainstay_types::{
     Code, Epoch, LapNo, MessageId, Millis, Refusal, RunId, Seq, Timestamp, limits,
@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::answer::load_run;
 use crate::error::EngineError;
-use crate::load::LoadedRun;
+use crate::load::{self, LoadedRun};
 use crate::mailbox::Question;
 use crate::marked::marked;
 use crate::not_driven::NotDrivenReason;
@@ -223,11 +223,11 @@ pub(crate) async fn blame(shared: &Shared, id: RunId) -> Result<bool, LedgerErro
         return Ok(false);
     }
     let aborts = limits::ABORTS_IN_A_ROW_MAX;
-    let message = format!(
-        "{}: {aborts} processes in a row ended while this run was being executed",
-        Code::ProcessAborted
-    );
-    commit_bare(shared, id, Bare::Quarantined { message }).await?;
+    let why = Quarantine {
+        code: Code::ProcessAborted,
+        message: format!("{aborts} processes in a row ended while this run was being executed"),
+    };
+    commit_bare(shared, id, Bare::Quarantined(why)).await?;
     tracing::error!(run = %id, code = %Code::ProcessAborted, "the run is quarantined");
     Ok(true)
 }
@@ -253,11 +253,11 @@ async fn terminate_bare(
 }
 
 async fn commit_bare(shared: &Shared, id: RunId, fact: Bare) -> Result<(), LedgerError> {
-    let Some(Loaded { events, .. }) = shared.ledger.load(id).await? else {
+    let Some(stored) = shared.ledger.load(id).await? else {
         return Err(LedgerError::RunUnknown { run: id });
     };
-    let last = events.last().map(|last| (last.seq, last.epoch));
-    let part = bare(shared, id, last.unwrap_or((Seq(0), Epoch(1))), fact).await?;
+    let end = load::end_of(&*shared.ledger, id, &stored).await?;
+    let part = bare(shared, id, end, fact).await?;
     let request = CommitRequest { parts: vec![part] };
     match shared.ledger.commit(vec![request]).await?.pop() {
         Some(Verdict::Committed(_)) => Ok(()),
@@ -272,10 +272,7 @@ async fn commit_bare(shared: &Shared, id: RunId, fact: Bare) -> Result<(), Ledge
 /// What can be said of a run that nobody can fold.
 pub(crate) enum Bare {
     /// It is not driven any more.
-    Quarantined {
-        /// What happened.
-        message: String,
-    },
+    Quarantined(Quarantine),
     /// It is over.
     Terminated {
         /// Who.
@@ -311,9 +308,9 @@ pub(crate) async fn bare(
 impl Bare {
     fn row(&self, summary: Summary, at: Timestamp) -> Summary {
         match self {
-            Self::Quarantined { message } => Summary {
+            Self::Quarantined(why) => Summary {
                 state: RunState::Quarantined,
-                reason: Some(StateReason::Code(view::quarantine_code(message))),
+                reason: Some(StateReason::Code(why.code)),
                 ..summary
             },
             Self::Terminated { .. } => Summary {
@@ -327,7 +324,7 @@ impl Bare {
     }
 
     fn alert(&self, summary: &Summary, at: Timestamp) -> Option<Alert> {
-        let Self::Quarantined { message } = self else {
+        let Self::Quarantined(why) = self else {
             return None;
         };
         Some(Alert {
@@ -339,13 +336,13 @@ impl Bare {
             kind: AlertKind::Quarantined,
             call: None,
             key: None,
-            reason: view::quarantine_code(message).as_str().to_owned(),
+            reason: why.code.as_str().to_owned(),
         })
     }
 
     fn event(self) -> Event {
         match self {
-            Self::Quarantined { message } => Event::RunQuarantined { message },
+            Self::Quarantined(why) => Event::RunQuarantined(why),
             Self::Terminated { by, why } => Event::RunTerminated { by, why },
         }
     }

@@ -10,7 +10,6 @@ use mainstay_types::{AttemptNo, BoxFuture, CallId, Millis, Timestamp, limits};
 use tokio_util::sync::CancellationToken;
 
 use crate::live::Live;
-use crate::mailbox::Message;
 use crate::observe::spans::traceparent;
 use crate::outgoing::{self, Asking, Outgoing};
 
@@ -42,9 +41,8 @@ impl Live {
                 evidence,
             };
             return Some(Box::pin(async move {
-                mailbox
-                    .deliver(Message::Report(Command::Settle(report)))
-                    .await;
+                // A run that is gone is asked nothing of.
+                drop(mailbox.report(Command::Settle(report)).await);
             }));
         };
         let out = Outgoing {
@@ -74,10 +72,11 @@ impl Live {
         let last = call.attempts.last()?;
         let request = call.prepared.as_ref()?.request.clone();
         let facts = self.facts(id, call, last)?;
-        let span = SpanId::of_look_up(facts.run, facts.fence, &facts.call, number);
         let facts = AttemptFacts {
             control: true,
-            traceparent: traceparent(self.run.head()?, span),
+            traceparent: traceparent(self.run.head()?, || {
+                SpanId::of_look_up(facts.run, facts.fence, &facts.call, number)
+            }),
             ..facts
         };
         let code = self.registered.as_ref()?;
@@ -101,7 +100,7 @@ impl Live {
     fn facts(&self, id: CallId, call: &Call, attempt: &Attempt) -> Option<AttemptFacts> {
         let head = self.run.head()?;
         let path = self.run.path(id);
-        let span = SpanId::of_attempt(head.run, &path, attempt.no);
+        let traceparent = traceparent(head, || SpanId::of_attempt(head.run, &path, attempt.no));
         Some(AttemptFacts {
             run: head.run,
             tenant: head.tenant.clone(),
@@ -112,7 +111,7 @@ impl Live {
             time_left: Millis::new(limits::CONTROL_TIMEOUT_MS),
             effect_key: call.effect.as_ref().map(|effect| effect.key.clone()),
             fence: head.epoch,
-            traceparent: traceparent(head, span),
+            traceparent,
         })
     }
 }

@@ -11,7 +11,7 @@ use mainstay_machine::{Core, Machine, Summary};
 use mainstay_types::{AlertSeq, Code, LapNo, Millis, Refusal, RunId, limits};
 
 use crate::alerts;
-use crate::answer::{self, RunHandle};
+use crate::answer::{self, Found, RunHandle};
 use crate::companion::{self, Companion};
 use crate::control::{self, Asks};
 use crate::error::EngineError;
@@ -211,7 +211,7 @@ impl Engine {
             let about = format!("{id} is a run of the class {}", loaded.class.name);
             return Err(Refusal::new(Code::RunUnknown).about(about).into());
         }
-        Ok(RunHandle::new(Arc::clone(&self.shared), id, true))
+        Ok(RunHandle::new(Arc::clone(&self.shared), Found::reused(id)))
     }
 
     /// Asks a run to stop; durable once this returns. Cancel safe: a dropped future may have asked.

@@ -24,6 +24,7 @@ mod due;
 mod evidence;
 mod inbox;
 mod keeper;
+mod keeping;
 mod live;
 mod load;
 mod mail;

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::evidence;
+use crate::keeping::Kept;
 use crate::mailbox::{Mailbox, Message, Question};
 use crate::not_driven::{NotDriven, NotDrivenReason};
 use crate::observe::spans::RunSpans;
@@ -29,7 +30,8 @@ pub(crate) struct Live {
     /// The class's code; a run without it is only there for what is asked of it.
     pub(crate) registered: Option<Arc<Registered>>,
     pub(crate) id: RunId,
-    pub(crate) run: Run,
+    /// Copied when it changes while somebody who was told of it still holds it.
+    pub(crate) run: Arc<Run>,
     pub(crate) mailbox: Mailbox,
     pub(crate) cancel: CancellationToken,
     pub(crate) memo: Memo,
@@ -44,7 +46,10 @@ pub(crate) struct Live {
     pub(crate) stalled: bool,
     /// The ledger has the run as parked, though it is in memory again.
     pub(crate) parked: bool,
+    pub(crate) kept: Kept,
     pub(crate) receiver: mpsc::Receiver<Message>,
+    /// Messages that came when the run was not driven here any more.
+    unread: Vec<Message>,
     pub(crate) running: BTreeMap<Doing, CancellationToken>,
     pub(crate) waiting: Vec<(Question, oneshot::Sender<Arc<Run>>)>,
     pub(crate) wake_at: Option<Timestamp>,
@@ -66,6 +71,7 @@ pub(crate) struct Subject {
     pub(crate) run: Run,
     /// The ledger has the run as parked.
     pub(crate) parked: bool,
+    pub(crate) kept: Kept,
 }
 
 /// Something that is out.
@@ -105,14 +111,15 @@ impl Live {
         shared: Arc<Shared>,
         subject: Subject,
         (mailbox, receiver): (Mailbox, mpsc::Receiver<Message>),
-    ) -> Self {
+    ) -> Box<Self> {
         let spans = RunSpans::begin(subject.id, subject.run.class(), &subject.run);
-        Self {
+        // In a place of its own: it is handed from task to task.
+        Box::new(Self {
             shared,
             spans,
             registered: subject.registered,
             id: subject.id,
-            run: subject.run,
+            run: Arc::new(subject.run),
             mailbox,
             cancel: CancellationToken::new(),
             memo: Memo::default(),
@@ -121,7 +128,9 @@ impl Live {
             urged: false,
             stalled: false,
             parked: subject.parked,
+            kept: subject.kept,
             receiver,
+            unread: Vec::new(),
             running: BTreeMap::new(),
             waiting: Vec::new(),
             wake_at: None,
@@ -130,7 +139,7 @@ impl Live {
             abandoned: false,
             lease_lost: false,
             has_left: false,
-        }
+        })
     }
 
     /// The first turn of a new run; nothing is stored when it fails.
@@ -145,24 +154,33 @@ impl Live {
     }
 
     /// Drives the run until it owes nothing, is stopped, or belongs to somebody else.
-    pub(crate) async fn drive(mut self, first: Vec<Input>) {
+    pub(crate) async fn drive(mut self: Box<Self>, first: Vec<Input>) {
         let span = self.spans.run();
         if let Err(stop) = self.go_on(first).instrument(span).await {
             self.stopped(&stop);
         }
+        self.unread = self.last_messages().await;
     }
 
     async fn go_on(&mut self, first: Vec<Input>) -> Result<(), Stop> {
-        let mut inputs = first;
+        let (mut inputs, mut acts) = (first, true);
         loop {
             if !inputs.is_empty() || self.is_due() {
                 self.turn(std::mem::take(&mut inputs)).await?;
+                acts = true;
             }
-            if let Err(poison) = self.act() {
-                return Err(self.quarantine(poison, &[]).await);
+            // What has to be done follows from the state: a question alone changes nothing of it.
+            if std::mem::take(&mut acts)
+                && let Err(poison) = self.act()
+            {
+                return Err(Box::pin(self.quarantine(poison, &[])).await);
             }
             self.tell();
-            if self.is_over() || self.is_parked().await? {
+            if self.is_over() {
+                self.leave();
+                return Ok(());
+            }
+            if self.is_parked().await? {
                 return Ok(());
             }
             inputs = self.wait().await;
@@ -182,8 +200,15 @@ impl Live {
         over || self.abandoned || (self.draining && self.running.is_empty())
     }
 
+    /// A run that owes nothing is left to whoever started it.
+    fn leave(&self) {
+        if self.run.head().is_some_and(|head| head.closed) {
+            self.mailbox.leave(&self.run);
+        }
+    }
+
     /// Whether it has to be driven.
-    fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         let head = self.run.head();
         head.is_some_and(|head| !head.closed && head.quarantined.is_none())
     }
@@ -221,36 +246,6 @@ impl Live {
             reason,
             detail,
         });
-    }
-
-    /// Waits for something to do and takes what is there.
-    async fn wait(&mut self) -> Vec<Input> {
-        let wait = match self.wake_at {
-            _ if std::mem::take(&mut self.no_room) => Millis::new(limits::RETRY_AFTER_MS_DEFAULT),
-            Some(at) => self.shared.now().until(at),
-            None => Millis::new(limits::ANSWER_MS_MAX),
-        };
-        // Whoever waits for an answer may go away without a word, and the run may leave then.
-        let wait = match self.waiting.is_empty() {
-            true => wait,
-            false => wait.min(Millis::new(limits::PARK_MS_MIN)),
-        };
-        let timer = self.shared.ports.timers.sleep(wait);
-        let first = tokio::select! {
-            biased;
-            message = self.receiver.recv() => message,
-            () = timer => None,
-        };
-        let mut inputs = std::mem::take(&mut self.backlog);
-        if let Some(message) = first {
-            self.take(message, &mut inputs);
-        }
-        while inputs.len() < limits::TURN_COMMANDS_MAX
-            && let Ok(message) = self.receiver.try_recv()
-        {
-            self.take(message, &mut inputs);
-        }
-        inputs
     }
 
     /// Starts what the state says has to be done and is not, drops what vanished.
@@ -370,7 +365,11 @@ impl Drop for Live {
         let left = std::mem::take(&mut self.backlog);
         self.keep_evidence(&left);
         let mut is_asked = false;
+        let mut unread = std::mem::take(&mut self.unread);
         while let Ok(message) = self.receiver.try_recv() {
+            unread.push(message);
+        }
+        for message in unread {
             match message {
                 Message::Report(command) => evidence::keep(&self.shared, self.id, &command),
                 Message::Inbox(_) => is_asked = true,

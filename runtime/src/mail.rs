@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mainstay_ledger::InboxMessage;
 use mainstay_machine::Command;
-use mainstay_types::{MessageId, limits};
+use mainstay_types::{MessageId, Millis, limits};
 
 use crate::inbox;
 use crate::live::{Doing, Live};
@@ -15,9 +15,39 @@ use crate::mailbox::{Message, Question};
 use crate::turn::Input;
 
 impl Live {
+    /// Waits for something to do and takes what is there.
+    pub(crate) async fn wait(&mut self) -> Vec<Input> {
+        let wait = match self.wake_at {
+            _ if std::mem::take(&mut self.no_room) => Millis::new(limits::RETRY_AFTER_MS_DEFAULT),
+            Some(at) => self.shared.now().until(at),
+            None => Millis::new(limits::ANSWER_MS_MAX),
+        };
+        // Whoever waits for an answer may go away without a word, and the run may leave then.
+        let wait = match self.waiting.is_empty() {
+            true => wait,
+            false => wait.min(Millis::new(limits::PARK_MS_MIN)),
+        };
+        let timer = self.shared.ports.timers.sleep(wait);
+        let first = tokio::select! {
+            biased;
+            message = self.receiver.recv() => message,
+            () = timer => None,
+        };
+        let mut inputs = std::mem::take(&mut self.backlog);
+        if let Some(message) = first {
+            self.take(message, &mut inputs);
+        }
+        while inputs.len() < limits::TURN_COMMANDS_MAX
+            && let Ok(message) = self.receiver.try_recv()
+        {
+            self.take(message, &mut inputs);
+        }
+        inputs
+    }
+
     pub(crate) fn take(&mut self, message: Message, inputs: &mut Vec<Input>) {
         match message {
-            Message::Report(command) => inputs.push(command.into()),
+            Message::Report(command) => inputs.push((*command).into()),
             Message::Inbox(messages) => {
                 let new = messages.into_iter().filter(|new| !self.is_taken(new.id));
                 let new: Vec<InboxMessage> = new.collect();
@@ -29,7 +59,7 @@ impl Live {
             }
             Message::Tell(Question::Taken(id), tell) if self.is_taken(id) => {
                 // Whoever asked may be gone.
-                drop(tell.send(Arc::new(self.run.clone())));
+                drop(tell.send(Arc::clone(&self.run)));
             }
             Message::Tell(question, tell) => {
                 // Whoever gave up waiting must not add up over a long run.
@@ -79,11 +109,10 @@ impl Live {
         {
             return;
         }
-        let state = Arc::new(run.clone());
         for (question, tell) in std::mem::take(&mut self.waiting) {
             if is_answered(&question) {
                 // Whoever asked may be gone.
-                drop(tell.send(Arc::clone(&state)));
+                drop(tell.send(Arc::clone(&self.run)));
             } else {
                 self.waiting.push((question, tell));
             }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 
 use crate::evidence;
-use crate::mailbox::{Mailbox, Message};
+use crate::mailbox::Mailbox;
 use crate::marked::marked_polls;
 use crate::shared::Shared;
 
@@ -130,7 +130,7 @@ struct Report {
 
 impl Report {
     async fn deliver(&mut self, end: Command) {
-        if !self.mailbox.deliver(Message::Report(end.clone())).await {
+        if let Err(end) = self.mailbox.report(end).await {
             evidence::keep(&self.shared, self.run, &end);
         }
         self.lost = None;
@@ -142,7 +142,8 @@ impl Drop for Report {
         let Some(lost) = self.lost.take() else { return };
         let mailbox = self.mailbox.clone();
         self.shared.ports.spawner.spawn(Box::pin(async move {
-            mailbox.deliver(Message::Report(lost)).await;
+            // A run that is gone assumes what this says.
+            drop(mailbox.report(lost).await);
         }));
     }
 }

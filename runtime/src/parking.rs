@@ -22,6 +22,7 @@ impl Live {
         let arrived = self.last_messages().await;
         if arrived.is_empty() {
             self.has_left = true;
+            self.keep_state();
             self.shared.keeper.wakes_at(self.wake_at);
             return Ok(true);
         }
@@ -31,7 +32,7 @@ impl Live {
 
     /// Closes the mailbox and takes what had come by then. A sender that is at it is waited for, so
     /// that none believes to have delivered what nobody takes.
-    async fn last_messages(&mut self) -> Vec<Message> {
+    pub(crate) async fn last_messages(&mut self) -> Vec<Message> {
         self.receiver.close();
         let mut arrived = Vec::new();
         while let Some(message) = self.receiver.recv().await {

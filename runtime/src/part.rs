@@ -22,8 +22,12 @@ impl Turn<'_> {
         // An entry that another run holds stays as that run has it, whatever is learned here.
         let is_held = |entry: &EffectEntry| self.held_under(&entry.key).is_some();
         let touched = self.touched.iter();
-        let entries = touched.filter_map(|&id| effect::entry(self.run, id, self.now));
-        ops.extend(entries.filter(|entry| !is_held(entry)).map(Op::Effect));
+        let effects = touched.filter_map(|&id| {
+            let entry = effect::entry(self.run, id, self.now)?;
+            let memory = effect::memory(self.run, id);
+            (!is_held(&entry)).then_some(Op::Effect { entry, memory })
+        });
+        ops.extend(effects);
         ops.extend(self.waits());
         ops.extend(self.alerts.iter().cloned().map(Op::Alert));
         // Whatever was taken: a run that owes nothing has not to be driven for it.

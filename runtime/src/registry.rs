@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mainstay_class::ErasedClass;
 use mainstay_dispatch::{AttemptService, Provider, Stack};
-use mainstay_machine::ClassRef;
+use mainstay_machine::{ClassRef, Run};
 use mainstay_types::{ClassName, ClassVersion, Digest, NodeId, Rung};
 
 /// Registered classes.
@@ -24,6 +24,8 @@ pub(crate) struct Registered {
     /// could not be loaded again.
     pub(crate) is_stored_differently: bool,
     services: BTreeMap<(NodeId, Rung), AttemptService>,
+    /// What follows from the class alone is worked out once, not for every run.
+    unborn: Run,
 }
 
 impl Registry {
@@ -47,6 +49,7 @@ impl Registry {
         let key = (class.data.name.clone(), class.data.version);
         let is_stored_differently = stored.is_some_and(|stored| stored != class.fingerprint);
         let registered = Registered {
+            unborn: Run::unborn(Arc::clone(&class.data)),
             class,
             is_stored_differently,
             services,
@@ -76,6 +79,11 @@ impl Registry {
 }
 
 impl Registered {
+    /// A run of the class that does not exist yet.
+    pub(crate) fn unborn(&self) -> Run {
+        self.unborn.clone()
+    }
+
     /// The service of a node's rung.
     pub(crate) fn service(&self, node: NodeId, rung: Rung) -> Option<AttemptService> {
         self.services.get(&(node, rung)).cloned()

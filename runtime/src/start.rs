@@ -11,18 +11,19 @@ use std::sync::Arc;
 use mainstay_class::{Class, Value};
 use mainstay_dispatch::TraceContext;
 use mainstay_ledger::HeldKey;
-use mainstay_machine::{ClassRef, Command, Run, RunStarted, start};
+use mainstay_machine::{ClassRef, Command, RunStarted, start};
 use mainstay_types::{
     Code, LapNo, Millis, Payload, Refusal, RunId, StartKey, Tenant, Timestamp, json, limits,
 };
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-use crate::answer::RunHandle;
+use crate::answer::{Found, RunHandle};
 use crate::control::{self, Asks};
 use crate::error::EngineError;
+use crate::keeping::Kept;
 use crate::live::{Live, Stop, Subject};
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Left, Mailbox};
 use crate::observe;
 use crate::poison::Poison;
 use crate::registry::Registered;
@@ -120,12 +121,11 @@ impl<I: Value, O: Value> IntoFuture for Start<I, O> {
             };
             let class = request.class.name.clone();
             let begun = begin(&shared, request).await;
-            let (id, reused) =
-                begun.inspect_err(|error| observe::metrics::refused(&class, error))?;
-            if reused && continues {
-                go_on(&shared, id).await?;
+            let found = begun.inspect_err(|error| observe::metrics::refused(&class, error))?;
+            if found.reused && continues {
+                Box::pin(go_on(&shared, found.id)).await?;
             }
-            Ok(RunHandle::new(shared, id, reused))
+            Ok(RunHandle::new(shared, found))
         })
     }
 }
@@ -158,26 +158,32 @@ struct Request {
     traceparent: Option<String>,
 }
 
-async fn begin(shared: &Arc<Shared>, request: Request) -> Result<(RunId, bool), EngineError> {
-    let digest = input_digest(&request.class.name, &request.input);
-    if let Some(key) = &request.key {
+async fn begin(shared: &Arc<Shared>, request: Request) -> Result<Found, EngineError> {
+    let keyed = request.key.clone().map(|key| {
+        let digest = input_digest(&request.class.name, &request.input);
+        (key, digest)
+    });
+    if let Some((key, digest)) = &keyed {
         let held = shared
             .ledger
             .start_key(request.tenant.clone(), key.clone())
             .await?;
         if let Some((run, input)) = held {
-            return found(key, run, input == digest);
+            return found_again(key, run, input == *digest);
         }
     }
     let registered = startable(shared, &request.class)?;
-    let key = request.key.clone();
     let now = shared.now();
     let id = shared.ports.ids.run_id(now);
     let started = started((shared, &registered), id, request, now);
     match drive_new(shared, registered, started).await {
-        Ok(()) => Ok((id, false)),
-        Err(NotStarted::Held(HeldKey::Start { run, input })) => match key {
-            Some(key) => found(&key, run, input == digest),
+        Ok(left) => Ok(Found {
+            id,
+            reused: false,
+            left,
+        }),
+        Err(NotStarted::Held(HeldKey::Start { run, input })) => match keyed {
+            Some((key, digest)) => found_again(&key, run, input == digest),
             None => Err(Refusal::new(Code::KeyHeld).into()),
         },
         Err(NotStarted::Held(HeldKey::Effect { entry, .. })) => Err(Refusal::new(Code::KeyHeld)
@@ -210,9 +216,9 @@ fn startable(shared: &Shared, class: &ClassRef) -> Result<Arc<Registered>, Refus
     }
 }
 
-fn found(key: &StartKey, run: RunId, same_input: bool) -> Result<(RunId, bool), EngineError> {
+fn found_again(key: &StartKey, run: RunId, same_input: bool) -> Result<Found, EngineError> {
     if same_input {
-        return Ok((run, true));
+        return Ok(Found::reused(run));
     }
     let about = format!("key {key} stands for run {run}");
     Err(Refusal::new(Code::StartKeyMismatch).about(about).into())
@@ -252,20 +258,22 @@ async fn drive_new(
     shared: &Arc<Shared>,
     registered: Arc<Registered>,
     started: Box<RunStarted>,
-) -> Result<(), NotStarted> {
+) -> Result<Left, NotStarted> {
     let id = started.run;
     let held = shared.hold_lease().await;
     held.map_err(|error| NotStarted::Error(error.into()))?;
     let (mailbox, receiver) = Mailbox::new();
+    let left = mailbox.left();
     shared
         .admit(id, mailbox.clone())
         .map_err(NotStarted::Error)?;
-    let run = Run::unborn(Arc::clone(&registered.class.data));
+    let run = registered.unborn();
     let subject = Subject {
         registered: Some(registered),
         id,
         run,
         parked: false,
+        kept: Kept::nothing(),
     };
     let mut live = Live::new(Arc::clone(shared), subject, (mailbox, receiver));
     let (tell, told) = oneshot::channel::<Result<(), Stop>>();
@@ -281,7 +289,7 @@ async fn drive_new(
         }
     }));
     match told.await {
-        Ok(Ok(())) => Ok(()),
+        Ok(Ok(())) => Ok(left),
         Ok(Err(Stop::StartKeyHeld(held))) => Err(NotStarted::Held(held)),
         Ok(Err(stop)) => Err(NotStarted::Error(error_of(id, stop))),
         Err(_) => Err(NotStarted::Error(Refusal::new(Code::EngineStopping).into())),

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::control;
 use crate::inbox;
+use crate::keeping::Kept;
 use crate::live::{Live, Stop, Subject};
 use crate::load::{self, LoadedRun};
 use crate::mailbox::{Mailbox, Message};
@@ -62,7 +63,7 @@ pub(crate) async fn take_up(shared: &Arc<Shared>, id: RunId) -> Result<TakenUp, 
         id,
         kept: false,
     };
-    place.fill((mailbox, receiver)).await
+    Box::pin(place.fill((mailbox, receiver))).await
 }
 
 fn has_lost(shared: &Shared, id: RunId) -> bool {
@@ -152,13 +153,17 @@ fn live(
     shared: &Arc<Shared>,
     (loaded, registered): (LoadedRun, Option<Arc<Registered>>),
     mail: (Mailbox, mpsc::Receiver<Message>),
-) -> (Live, Vec<Input>) {
+) -> (Box<Live>, Vec<Input>) {
     let inputs = inputs(shared, &loaded);
     let subject = Subject {
         registered,
         id: loaded.id,
         run: loaded.run,
         parked: true,
+        kept: Kept {
+            at: loaded.kept_at,
+            last_at: loaded.last_at,
+        },
     };
     (Live::new(Arc::clone(shared), subject, mail), inputs)
 }

@@ -4,7 +4,7 @@
 //! can name the spans of the last one, and a receiver's trace leads back to the attempt, without a
 //! byte stored for it. It must never refuse: a text that is no context is none.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use mainstay_types::{AttemptNo, Digest, Epoch, RunId};
 
@@ -106,7 +106,11 @@ impl SpanId {
     }
 
     fn named(parts: &[&dyn fmt::Display]) -> Self {
-        let text: String = parts.iter().map(|part| format!("{part}\n")).collect();
+        // Room for the longest in one piece: a kind, a run, two numbers, a short call.
+        let mut text = String::with_capacity(128);
+        for part in parts {
+            writeln!(text, "{part}").expect("writing into a String cannot fail");
+        }
         let digest = Digest::of(text.as_bytes());
         let mut first = [0; 8];
         first.copy_from_slice(&digest.as_bytes()[..8]);

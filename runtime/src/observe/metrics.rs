@@ -183,11 +183,11 @@ fn labels(metric: Metric, values: Vec<SharedString>) -> Vec<Label> {
 
 fn at<const N: usize>(place: &Place, codes: [&'static str; N]) -> Vec<SharedString> {
     let names = [
-        place.class.as_str(),
-        place.node.as_str(),
-        place.dependency.as_str(),
+        place.class.shared(),
+        place.node.shared(),
+        place.dependency.shared(),
     ];
-    let names = names.map(|name| SharedString::from(name.to_owned()));
+    let names = names.map(SharedString::from);
     names
         .into_iter()
         .chain(codes.map(SharedString::from))
@@ -195,5 +195,5 @@ fn at<const N: usize>(place: &Place, codes: [&'static str; N]) -> Vec<SharedStri
 }
 
 fn name(class: &ClassName) -> SharedString {
-    class.as_str().to_owned().into()
+    class.shared().into()
 }

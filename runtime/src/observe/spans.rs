@@ -58,6 +58,9 @@ impl RunSpans {
         out: BoxFuture<'static, ()>,
     ) -> BoxFuture<'static, ()> {
         let span = self.call(run, call);
+        if span.is_disabled() {
+            return out;
+        }
         instrumented(out, span)
     }
 
@@ -129,14 +132,16 @@ impl RunSpans {
         let known = self.calls.get(&id);
         let open = || call_span(&self.run, run, id);
         let span = known.cloned().unwrap_or_else(open);
-        self.calls.insert(id, span.clone());
+        if !span.is_disabled() {
+            self.calls.insert(id, span.clone());
+        }
         span
     }
 }
 
 /// The `traceparent` of a span of the run, for the wire; `None` when the caller gave no trace.
-pub(crate) fn traceparent(head: &Head, span: SpanId) -> Option<String> {
-    caller(head).map(|caller| caller.at(span).to_string())
+pub(crate) fn traceparent(head: &Head, span: impl FnOnce() -> SpanId) -> Option<String> {
+    caller(head).map(|caller| caller.at(span()).to_string())
 }
 
 fn caller(head: &Head) -> Option<TraceContext> {
@@ -198,6 +203,9 @@ fn call_span(parent: &Span, run: &Run, id: CallId) -> Span {
     let (Some(head), Some(call)) = (run.head(), run.calls().get(id)) else {
         return span;
     };
+    if span.is_disabled() {
+        return span;
+    }
     span.record("run", display(head.run));
     let last = call.attempts.last().map(|attempt| attempt.epoch);
     let before = last.filter(|last| *last < head.epoch);

@@ -31,6 +31,7 @@ pub use call::{AttemptView, CallView, EffectView};
 pub use laps::{AskedView, LapView};
 pub use row::{ClassView, SummaryRow};
 pub use status::{EffectLine, NotDrivenView, StatusView};
+pub(crate) use stored::of as of_loaded;
 pub use stored::stored;
 pub use timeline::TimelineRow;
 

@@ -4,7 +4,6 @@
 //! provider or of a panic; moments are given from the run's start, as the timeline gives its own.
 
 use mainstay_ledger::Recorded;
-use mainstay_machine::view::quarantine_code;
 use mainstay_machine::{
     AttemptEnd, AttemptStarted, Event, LapStarted, LeaseTaken, OutcomeKind, Prepared, Run,
     RunStarted,
@@ -82,9 +81,7 @@ impl Teller<'_> {
             }
             Event::AddendumRecorded { call, reason } => self.learned(*call, *reason),
             Event::RunClosed => "the run is closed: it owes nothing".to_owned(),
-            Event::RunQuarantined { message } => {
-                format!("the run is quarantined: {}", quarantine_code(message))
-            }
+            Event::RunQuarantined(why) => format!("the run is quarantined: {}", why.code),
             Event::QuarantineLifted { by, why } => {
                 format!("{by} had the run driven again: {why}")
             }
@@ -372,11 +369,8 @@ pub(super) fn said(event: &Event) -> Option<String> {
     if let Event::CodeFailed { message, .. } = event {
         return (!message.is_empty()).then(|| message.clone());
     }
-    if let Event::RunQuarantined { message } = event {
-        let code = quarantine_code(message).as_str();
-        let rest = message.strip_prefix(code).unwrap_or(message);
-        let rest = rest.trim_start_matches([':', ' ']);
-        return (!rest.is_empty()).then(|| rest.to_owned());
+    if let Event::RunQuarantined(why) = event {
+        return (!why.message.is_empty()).then(|| why.message.clone());
     }
     let Event::AttemptSettled { end, .. } = event else {
         return None;

@@ -5,7 +5,7 @@ use mainstay_machine::Machine;
 use mainstay_types::RunId;
 
 use super::RunView;
-use crate::load;
+use crate::load::{self, LoadedRun, Source};
 
 /// The view of a stored run; `None` when there is no such run.
 ///
@@ -15,6 +15,21 @@ pub async fn stored(ledger: &dyn Ledger, run: RunId) -> Result<Option<RunView>, 
     let Some(stored) = ledger.load(run).await? else {
         return Ok(None);
     };
-    let loaded = load::fold_stored(ledger, &Machine, (run, stored)).await?;
-    Ok(loaded.map(|loaded| RunView::of(&loaded.run, &loaded.events)))
+    let source = Source {
+        ledger,
+        core: &Machine,
+        registry: None,
+        id: run,
+    };
+    let loaded = load::fold_stored(source, stored).await?;
+    match loaded {
+        Some(loaded) => Ok(Some(of(ledger, &loaded).await?)),
+        None => Ok(None),
+    }
+}
+
+/// The view of a loaded run, with the events that made it.
+pub(crate) async fn of(ledger: &dyn Ledger, loaded: &LoadedRun) -> Result<RunView, LedgerError> {
+    let events = load::events_until(ledger, loaded.id, loaded.run.seq()).await?;
+    Ok(RunView::of(&loaded.run, &events))
 }

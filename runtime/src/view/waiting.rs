@@ -3,9 +3,8 @@
 //! Only what the state knows; whether this process has the run's code is not asked here.
 
 use mainstay_machine::run::Head;
-use mainstay_machine::view::quarantine_code;
 use mainstay_machine::{Call, Phase, Run, RunState};
-use mainstay_types::{CallId, Timestamp};
+use mainstay_types::{CallId, Code, Timestamp};
 
 use super::call::doubt;
 use super::raw;
@@ -15,8 +14,8 @@ pub(super) fn reasons(run: &Run, head: &Head, state: RunState) -> Vec<String> {
     match state {
         RunState::Closed => Vec::new(),
         RunState::Quarantined => {
-            let message = head.quarantined.as_deref().unwrap_or_default();
-            let code = quarantine_code(message);
+            let why = head.quarantined.as_ref();
+            let code = why.map_or(Code::RunQuarantined, |why| why.code);
             vec![format!("a person: the run is quarantined: {code}")]
         }
         RunState::Ended => owed(run).collect(),

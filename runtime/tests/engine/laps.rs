@@ -135,6 +135,27 @@ fn a_handed_off_run_goes_on_with_the_recorded_bytes_though_the_model_would_answe
     world.must_be_sound();
 }
 
+/// What a handle keeps of the lap it saw end is not what is told once another lap has ended.
+#[test]
+fn whoever_started_a_run_is_told_the_outcome_of_its_newest_lap() {
+    let world = World::new();
+    let class = meeting(&world);
+    service_down(&world);
+    let life = world.live(&[class.erased()]);
+    let run = life.start_keyed(&class, minutes("M", 4));
+    assert_eq!(life.outcome(&run).kind, OutcomeKind::HandedOff);
+    life.run_for(1);
+    assert_eq!(life.outcome(&run).kind, OutcomeKind::HandedOff);
+    assert_eq!(life.engine.status().live, 0, "it is told without the run");
+
+    service_up(&world);
+    goes_on(&life, run.id());
+    life.outcome_of(&class, run.id());
+    life.run_for(1);
+    assert_eq!(life.engine.status().live, 0);
+    assert_eq!(life.outcome(&run).kind, OutcomeKind::Completed);
+}
+
 #[test]
 fn a_lap_has_fresh_times_and_a_fresh_budget() {
     let world = World::new();

@@ -34,6 +34,7 @@ mod recovering;
 mod rivals;
 mod seen_again;
 mod send_window;
+mod snapshots;
 mod starting;
 mod stopping;
 mod store;

@@ -87,8 +87,9 @@ pub(crate) fn message(world: &World, id: RunId) -> String {
         .head()
         .unwrap()
         .quarantined
-        .clone()
+        .as_ref()
         .expect("it is quarantined")
+        .to_string()
 }
 
 #[test]

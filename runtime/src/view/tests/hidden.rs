@@ -1,7 +1,7 @@
 //! What a view holds once its payloads are taken out of it.
 
-use mainstay_machine::Command;
-use mainstay_types::{Failure, FailureKind, Sent};
+use mainstay_machine::{Command, Quarantine};
+use mainstay_types::{Code, Failure, FailureKind, Sent};
 use serde_json::json;
 
 use super::story::{ITEM, POLICY, RELATED, Story};
@@ -36,8 +36,8 @@ fn contents_go_and_facts_stay() {
     failed.ask(30, POLICY);
     failed.fail(40, (POLICY, 1), said(FailureKind::Overloaded, "BUSY_503"));
     let mut poisoned = Story::begin(2);
-    let message = format!("TURN_PANICKED: index {CANARY}");
-    poisoned.tell(10, Command::Quarantine { message });
+    let (code, message) = (Code::TurnPanicked, format!("index {CANARY}"));
+    poisoned.tell(10, Command::Quarantine(Quarantine { code, message }));
     let completed = Story::completed(3, &format!("{{\"x\":\"{CANARY}\"}}"));
     for (story, facts) in [
         (&failed, ["PERMANENT_PROVIDER", "BUSY_503"]),

@@ -1,7 +1,7 @@
 //! Runs in which something went wrong: what the view says of it.
 
-use mainstay_machine::{Command, Finding};
-use mainstay_types::{CallId, Failure, FailureKind, Millis, Payload, Sent, WorkerId};
+use mainstay_machine::{Command, Finding, Quarantine};
+use mainstay_types::{CallId, Code, Failure, FailureKind, Millis, Payload, Sent, WorkerId};
 use serde_json::{Value, json};
 
 use super::story::{DRAFT, ITEM, POLICY, RELATED, Story};
@@ -259,15 +259,16 @@ fn who_asked_to_stop_and_why_a_run_is_quarantined_is_seen() {
     let mut story = Story::begin(2);
     story.tell(
         10,
-        Command::Quarantine {
-            message: "a turn panicked".to_owned(),
-        },
+        Command::Quarantine(Quarantine {
+            code: Code::CorruptTransition,
+            message: "event LapEnded cannot follow".to_owned(),
+        }),
     );
     let shown = json(&view(&story));
     assert_eq!(shown["state"], "quarantined");
     assert_eq!(
         shown["waiting_for"],
-        json!(["a person: the run is quarantined: RUN_QUARANTINED"])
+        json!(["a person: the run is quarantined: CORRUPT_TRANSITION"])
     );
 }
 

@@ -4,23 +4,26 @@
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
 use mainstay_ledger::{
     CommitRequest, Drive, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger,
-    LedgerError, Loaded, Mark, MemoryLedger, Op, Page, RunFilter, Stamped, StoredAlert,
-    StoredClass, Verdict,
+    LedgerError, Loaded, Mark, MemoryLedger, Op, Page, Recorded, RunFilter, Snapshot, Stamped,
+    StoredAlert, StoredClass, Verdict, codec,
 };
-use mainstay_machine::{Event, Summary};
+use mainstay_machine::{Event, Run, Summary, apply};
 use mainstay_sim::VirtualTimers;
 use mainstay_types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, Millis, RunId, StartKey,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, Millis, RunId, Seq, StartKey,
     Tenant, Timers, Timestamp, WorkerId,
 };
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use super::outside::panicked;
+
+/// Longest log that is folded to prove a snapshot; beyond it a test would take for ever.
+const PROVEN_EVENTS_MAX: u64 = 4_000;
 
 /// When a crash comes, seen from an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,19 @@ struct State {
     groups: Vec<usize>,
     /// How often a run was parked.
     parked: usize,
+    /// What each read of a run gave.
+    reads: Vec<Given>,
+    /// What becomes of a snapshot on its way back.
+    spoils: Option<fn(&mut Snapshot)>,
+}
+
+/// What a read of a run or of its history gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// The event of the snapshot in it.
+    pub(crate) snapshot: Option<Seq>,
+    /// How many events.
+    pub(crate) events: usize,
 }
 
 /// A request that waits for its group, and who hears its verdict.
@@ -194,6 +210,22 @@ impl TestLedger {
         self.state.lock().parked
     }
 
+    /// What each read of a run or of a page of its history gave, in order.
+    pub(crate) fn reads(&self) -> Vec<Given> {
+        self.state.lock().reads.clone()
+    }
+
+    /// Snapshots come back changed from now on.
+    pub(crate) fn spoil(&self, how: fn(&mut Snapshot)) {
+        self.state.lock().spoils = Some(how);
+    }
+
+    /// How many events there are, over all runs.
+    pub(crate) fn events_written(&self) -> usize {
+        let state = self.state.lock();
+        state.appends.iter().map(|append| append.events.len()).sum()
+    }
+
     /// How large the groups were.
     pub(crate) fn groups(&self) -> Vec<usize> {
         self.state.lock().groups.clone()
@@ -260,6 +292,42 @@ impl TestLedger {
                 Moment::Acknowledged => {}
             }
         }
+    }
+
+    /// Notes what a read gives, and spoils it when it has to.
+    fn gives(&self, loaded: &mut Loaded) {
+        let mut state = self.state.lock();
+        if let (Some(spoil), Some(snapshot)) = (state.spoils, &mut loaded.snapshot) {
+            spoil(snapshot);
+        }
+        state.reads.push(Given {
+            snapshot: loaded.snapshot.as_ref().map(|snapshot| snapshot.seq),
+            events: loaded.events.len(),
+        });
+    }
+
+    /// A state that is given to be kept is what the events make that were durable, and nothing
+    /// that a turn left behind.
+    fn prove(&self, run: RunId, snapshot: &Snapshot) {
+        if PROVEN_EVENTS_MAX < snapshot.seq.get() {
+            return;
+        }
+        let kept = codec::decode_snapshot(snapshot).expect("a state that can be read");
+        let class = kept.parts.head.class.clone();
+        let class = ready(self.inner.class(class.name, class.version));
+        let class = class.expect("readable").expect("stored").class;
+        let mut durable = Run::unborn(Arc::clone(&class));
+        let mut newest = Timestamp::from_millis(i64::MIN);
+        for stamped in self.log_of(run).iter().flat_map(|append| &append.events) {
+            apply(&mut durable, &stamped.event).expect("the log is in order");
+            newest = newest.max(stamped.at);
+        }
+        assert_eq!(kept.last_at, newest, "the newest time of run {run}");
+        let kept = Run::from_parts(class, kept.parts).expect("parts of a run");
+        assert!(
+            kept == durable,
+            "what is kept of run {run} is not what is durable"
+        );
     }
 
     async fn pass(&self, ms: u64) {
@@ -390,6 +458,17 @@ impl TestLedger {
     }
 }
 
+/// The value of a future that waits for nothing.
+fn ready<T>(mut future: BoxFuture<'_, T>) -> T {
+    match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("memory does not wait"),
+    }
+}
+
 fn parks(op: &Op) -> bool {
     matches!(op, Op::Drive(Drive::Parked { .. }))
 }
@@ -435,13 +514,38 @@ impl Ledger for TestLedger {
                 self.timers.sleep(Millis::new(takes)).await;
             }
             self.readable()?;
-            let loaded = self.inner.load(run).await;
+            let mut loaded = self.inner.load(run).await;
+            if let Ok(Some(loaded)) = &mut loaded {
+                self.gives(loaded);
+            }
             let late = std::mem::take(&mut self.state.lock().read_returns_after);
             if 0 < late {
                 self.timers.sleep(Millis::new(late)).await;
             }
             loaded
         })
+    }
+
+    fn history(
+        &self,
+        run: RunId,
+        after: Seq,
+    ) -> BoxFuture<'_, Result<Option<Page<Recorded>>, LedgerError>> {
+        Box::pin(async move {
+            let page = self.inner.history(run, after).await?;
+            if let Some(page) = &page {
+                self.state.lock().reads.push(Given {
+                    snapshot: None,
+                    events: page.rows.len(),
+                });
+            }
+            Ok(page)
+        })
+    }
+
+    fn keep(&self, run: RunId, snapshot: Snapshot) {
+        self.prove(run, &snapshot);
+        self.inner.keep(run, snapshot);
     }
 
     fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<Driving>, LedgerError>> {
