@@ -1,53 +1,25 @@
-//! The embedded default ledger: one folder on disk, one process, sled underneath.
+//! The embedded default ledger: one folder on disk, one process, sled for how things stand.
 //!
-//! It adds what sled leaves open: a lock that names its holder, a sync before each
-//! acknowledgement, checksums and a chain over everything that is read, and an error where sled
-//! would panic or lose data without a word. Nothing is acknowledged before it is durable, damage
-//! is never skipped, and no other crate may touch the files of a store.
+//! What happened is in a log of our own (`mainstay-ledger-log`); this crate gives it the table,
+//! with sled inside, and adds what sled leaves open: syncs that reach the disk, bounds on what is
+//! written between two of them, an error where sled would panic or lose data without a word. The
+//! table is never the only copy of anything, so the worst that happens to it is that it is made
+//! anew.
 //!
-//! A store's folder: `LOCK` (who holds it), `STORE` (format and identity), `ACKED` (the newest
-//! acknowledged group), `MARKS` and `ABORTS` (whose code was being executed, and how often that
-//! ended in an abort), `sled/` (sled's own files).
+//! A store's folder and everything in it is described in `ledger/STORAGE.md`; no other crate may
+//! touch the files of a store.
 
 #[cfg(not(unix))]
 compile_error!("mainstay-ledger-sled needs Unix file locks and syncs; other systems come later");
 
-mod open;
+mod table;
 
-mod engine;
-mod files;
-mod lock;
-mod marker;
-mod settings;
-mod witness;
+pub use mainstay_ledger_log::{
+    EraseError, Erased, Erasure, ExchangeError, ExportScope, Exported, Finding, Health, Imported,
+    Lag, LeftOut, LogSettings, OpenOptions, Repair, Report, Settings, StandingSettings, StoreId,
+    StoreStats, Swept, repair, verify,
+};
+pub use table::SledFactory;
 
-mod alerts;
-mod committer;
-mod disk;
-mod drive;
-mod heads;
-mod inbox;
-mod ledger;
-mod marks;
-mod parts;
-mod progress;
-mod queue;
-mod rows;
-mod stage;
-mod waits;
-
-mod read;
-
-mod fault;
-mod fields;
-mod keys;
-mod pieces;
-mod position;
-
-#[cfg(test)]
-mod failing;
-#[cfg(test)]
-mod written;
-
-pub use ledger::SledLedger;
-pub use open::OpenOptions;
+/// The embedded ledger: a log of what happened, and sled for how things stand.
+pub type SledLedger = mainstay_ledger_log::LogLedger<SledFactory>;

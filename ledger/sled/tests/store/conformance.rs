@@ -33,6 +33,17 @@ impl Subject for Store {
         self.ledger.take().unwrap().close().unwrap();
         self.ledger = Some(open(self.folder.path()));
     }
+
+    fn kept_bytes(&self) -> Option<u64> {
+        Some(
+            self.ledger
+                .as_ref()
+                .unwrap()
+                .stats()
+                .unwrap()
+                .snapshot_bytes,
+        )
+    }
 }
 
 mainstay_ledger::conformance_tests!(Store::in_a_new_folder());

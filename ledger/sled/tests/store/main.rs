@@ -5,9 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
 
 mod conformance;
-mod damage;
+mod golden;
 mod groups;
-mod indexes;
 mod large;
 mod opening;
 mod process;

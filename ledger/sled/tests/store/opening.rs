@@ -69,7 +69,7 @@ fn one_process_does_not_open_a_store_twice() {
 #[test]
 fn a_snapshot_that_a_crash_left_half_written_is_no_obstacle() {
     let folder = store();
-    let torn = folder.path().join("sled/snap.0000000000000FFF.generating");
+    let torn = folder.path().join("table/snap.0000000000000FFF.generating");
     fs::write(&torn, "half").unwrap();
     verify(&create(folder.path()).unwrap(), 0, 1);
     assert!(!torn.exists());
@@ -77,48 +77,56 @@ fn a_snapshot_that_a_crash_left_half_written_is_no_obstacle() {
 
 #[test]
 fn a_crash_while_making_a_store_is_made_good_by_the_next_opening() {
-    // Before the marker: nothing was committed, it is made anew.
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir_all(folder.path().join("sled.new/blobs")).unwrap();
-    fs::write(folder.path().join("sled.new/db"), "half").unwrap();
-    assert!(matches!(
-        SledLedger::open_existing(folder.path()),
-        Err(LedgerError::Missing { .. })
-    ));
-    assert!(advance(&create(folder.path()).unwrap(), 0, 1));
-    // After the marker, before the name.
-    let folder = store();
-    fs::rename(folder.path().join("sled"), folder.path().join("sled.new")).unwrap();
-    verify(&create(folder.path()).unwrap(), 0, 1);
+    let whole = tempfile::tempdir().unwrap();
+    create(whole.path()).unwrap().close().unwrap();
+    // Everything but the name, which is written last; nothing was committed yet.
+    for missing in [&["FORMAT"][..], &["FORMAT", "ACKED"], &["FORMAT", "table"]] {
+        let folder = tempfile::tempdir().unwrap();
+        copy_all(whole.path(), folder.path());
+        missing
+            .iter()
+            .for_each(|name| remove(&folder.path().join(name)));
+        assert!(advance(&create(folder.path()).unwrap(), 0, 1));
+    }
 }
 
 #[test]
 fn a_store_of_another_format_is_named_and_left_alone() {
     let folder = store();
-    let marker = folder.path().join("STORE");
-    let text = fs::read_to_string(&marker)
+    let format = folder.path().join("FORMAT");
+    let text = fs::read_to_string(&format).unwrap();
+    let body = text
+        .split("sum: ")
+        .next()
         .unwrap()
-        .replace("format: 2", "format: 7");
-    fs::write(&marker, &text).unwrap();
-    let known = 2;
+        .replace("format: 3", "format: 7");
+    let newer = format!("{body}sum: {:08x}\n", crc32fast::hash(body.as_bytes()));
+    fs::write(&format, &newer).unwrap();
+    let known = 3;
     assert_eq!(
         create(folder.path()).unwrap_err(),
         LedgerError::Version { found: 7, known }
     );
-    assert_eq!(fs::read_to_string(&marker).unwrap(), text);
+    assert_eq!(fs::read_to_string(&format).unwrap(), newer);
+    let older = tempfile::tempdir().unwrap();
+    fs::write(older.path().join("STORE"), "mainstay store\nformat: 2\n").unwrap();
+    assert_eq!(
+        create(older.path()).unwrap_err(),
+        LedgerError::Version { found: 2, known }
+    );
+    assert_eq!(
+        fs::read_dir(older.path().join("log"))
+            .map(Iterator::count)
+            .unwrap_or(0),
+        0
+    );
 }
 
 #[test]
-fn files_that_are_missing_or_of_another_store_are_damage_with_a_way_out() {
-    for gone in ["STORE", "sled", "sled/db"] {
+fn a_log_that_is_missing_or_of_another_store_is_damage_with_a_way_out() {
+    for gone in ["FORMAT", "log", "log/0000000001.log"] {
         let folder = store();
-        let path = folder.path().join(gone);
-        if path.is_dir() {
-            fs::remove_dir_all(&path)
-        } else {
-            fs::remove_file(&path)
-        }
-        .unwrap();
+        remove(&folder.path().join(gone));
         let told = damage(create(folder.path()));
         assert!(
             told.contains("hint: copy the whole folder"),
@@ -126,7 +134,7 @@ fn files_that_are_missing_or_of_another_store_are_damage_with_a_way_out() {
         );
         damage(SledLedger::open_existing(folder.path()));
     }
-    for mixed in ["STORE", "ACKED", "sled/db"] {
+    for mixed in ["FORMAT", "log/0000000001.log"] {
         let (folder, other) = (store(), store());
         fs::copy(other.path().join(mixed), folder.path().join(mixed)).unwrap();
         damage(create(folder.path()));
@@ -134,34 +142,74 @@ fn files_that_are_missing_or_of_another_store_are_damage_with_a_way_out() {
 }
 
 #[test]
-fn a_store_without_its_witness_opens_and_has_one_again() {
-    let folder = store();
-    let witness = folder.path().join("ACKED");
-    fs::remove_file(&witness).unwrap();
-    verify(&create(folder.path()).unwrap(), 0, 1);
-    assert!(witness.exists());
+fn what_is_only_made_of_the_log_is_made_again() {
+    for gone in [
+        "ACKED",
+        "OLDEST",
+        "BALLAST",
+        "table",
+        "table/db",
+        "table/conf",
+        "LOCK",
+        "MARKS",
+    ] {
+        let folder = store();
+        remove(&folder.path().join(gone));
+        verify(&create(folder.path()).unwrap(), 0, 1);
+        verify(&SledLedger::open_existing(folder.path()).unwrap(), 0, 1);
+    }
+    for mixed in ["ACKED", "OLDEST", "table/db", "table/conf"] {
+        let (folder, other) = (store(), store());
+        fs::copy(other.path().join(mixed), folder.path().join(mixed)).unwrap();
+        verify(&create(folder.path()).unwrap(), 0, 1);
+    }
 }
 
 #[test]
-fn sled_put_back_to_an_older_state_is_damage() {
+fn a_table_put_back_to_an_older_state_says_what_the_log_says() {
     let folder = store();
-    let db = folder.path().join("sled/db");
-    let older = fs::read(&db).unwrap();
+    let older = tempfile::tempdir().unwrap();
+    copy_all(&folder.path().join("table"), older.path());
+    let ledger = create(folder.path()).unwrap();
+    for seq in 2..=20 {
+        assert!(advance(&ledger, 0, seq));
+    }
+    ledger.close().unwrap();
+    remove(&folder.path().join("table"));
+    copy_all(older.path(), &folder.path().join("table"));
+    verify(&create(folder.path()).unwrap(), 0, 20);
+}
+
+#[test]
+fn a_log_put_back_to_an_older_state_is_damage() {
+    let folder = store();
+    let older = tempfile::tempdir().unwrap();
+    copy_all(&folder.path().join("log"), older.path());
     let ledger = create(folder.path()).unwrap();
     assert!(advance(&ledger, 0, 2));
     ledger.close().unwrap();
-    for entry in fs::read_dir(folder.path().join("sled")).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .starts_with("snap.")
-        {
-            fs::remove_file(path).unwrap();
+    remove(&folder.path().join("log"));
+    copy_all(older.path(), &folder.path().join("log"));
+    let told = damage(create(folder.path()));
+    assert!(told.contains("were acknowledged"), "{told}");
+}
+
+fn remove(path: &Path) {
+    if path.is_dir() {
+        fs::remove_dir_all(path).unwrap();
+    } else if path.exists() {
+        fs::remove_file(path).unwrap();
+    }
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_all(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
         }
     }
-    fs::write(&db, older).unwrap();
-    let told = damage(create(folder.path()));
-    assert!(told.contains("was acknowledged"), "{told}");
 }

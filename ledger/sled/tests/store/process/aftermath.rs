@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mainstay_ledger::conformance::block_on;
-use mainstay_ledger::sample::{alert, effect_key, entry, next_part, parked_until, run, start_part};
+use mainstay_ledger::sample::{
+    alert, effect, effect_key, entry, next_part, parked_until, run, start_part,
+};
 use mainstay_ledger::{InboxCommand, Ledger, Op, Part, Verdict};
 use mainstay_machine::{Alert, EntryState};
 use mainstay_types::{AlertSeq, RunId, Timestamp};
@@ -89,7 +91,7 @@ fn runs_of(round: u32, piece: u32) -> [u32; 2] {
 fn part(round: u32, piece: u32, place: u32) -> Part {
     let [owner, waiter] = runs_of(round, piece);
     let key = effect_key("PR", round * PIECES_MAX + piece);
-    let writes = |state| Op::Effect(entry(key.clone(), owner, 1, state));
+    let writes = |state| effect(entry(key.clone(), owner, 1, state));
     let made = match place {
         0 => start_part(owner).with(writes(EntryState::Open)),
         1 => start_part(waiter)

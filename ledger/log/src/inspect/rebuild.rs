@@ -1,0 +1,359 @@
+//! A log, written anew from what is left of one: in a folder beside, then put in its place.
+//!
+//! Frames and segments get new numbers, so rows of runs and records are told where their
+//! predecessors lie now. A kill before the last step leaves the old log where it was.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use mainstay_ledger::LedgerError;
+use mainstay_types::RunId;
+
+use super::repair::{REPLACED, make, move_into};
+use super::tables::Copy;
+use crate::fault::io_error;
+use crate::files::{AckedFile, Disk, RealDisk, StoreId};
+use crate::keys::{self, Key};
+use crate::open::changes_of;
+use crate::read::Rows;
+use crate::run_row::RunRow;
+use crate::segment::{
+    self, Entry, Frame, FrameBuilder, Log, LogError, LogSettings, Place, Priority, Records,
+    Salvaged, SegmentNo,
+};
+use crate::standing::{Site, Standing, StandingSettings};
+use crate::table::TableFactory;
+
+/// Where the new log is written until it is whole.
+const BESIDE: &str = "repaired";
+
+/// Rows of one frame of corrections.
+const HANDFUL: usize = 256;
+
+/// Writes the log of the store in `folder` anew; what it replaces goes to `kept`. Says what else is
+/// known to be lost.
+pub(super) fn rebuild(
+    folder: &Path,
+    store: StoreId,
+    factory: Arc<dyn TableFactory>,
+    kept: &Path,
+) -> Result<Vec<String>, LedgerError> {
+    let beside = folder.join(BESIDE);
+    match std::fs::remove_dir_all(&beside) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(io_error("removing", &beside, &error)),
+    }
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    disk.make_folder(&beside)
+        .map_err(|error| io_error("making", &beside, &error))?;
+    let former = Former::open(folder, store, Arc::clone(&factory), &disk)?;
+    let (log, _) = Log::open(&beside, Arc::clone(&disk), store, LogSettings::default())?;
+    let mut writer = Writer {
+        log,
+        frame: FrameBuilder::new(),
+        newest: HashMap::new(),
+        rows: BTreeMap::new(),
+        suspects: Suspects::default(),
+    };
+    let last = segment::salvage(&*disk, (folder, store), &mut |salvaged| match salvaged {
+        Salvaged::Hole(hole) => {
+            if !former.knows(hole.place) {
+                writer.suspects.begin(&writer.rows);
+            }
+            Ok(())
+        }
+        Salvaged::Frame(frame) => {
+            former.follow(&frame).map_err(told)?;
+            writer.copy(&frame)
+        }
+    })?;
+    if acked(&*disk, folder, store)? <= last {
+        // What lies behind the end was acknowledged to nobody.
+        writer.suspects.forget_pending();
+    }
+    let mut lost = former.correct(&mut writer)?;
+    lost.extend(writer.stop_suspects()?);
+    drop(writer);
+    former.close();
+    make(kept)?;
+    for name in REPLACED {
+        move_into(&folder.join(name), kept)?;
+    }
+    for name in REPLACED {
+        move_into(&beside.join(name), folder)?;
+    }
+    std::fs::remove_dir_all(&beside).map_err(|error| io_error("removing", &beside, &error))?;
+    Ok(lost)
+}
+
+/// The newest frame that is known to have been acknowledged.
+fn acked(disk: &dyn Disk, folder: &Path, store: StoreId) -> Result<u64, LedgerError> {
+    match AckedFile::open(disk, folder, store) {
+        Ok((_, acked)) => Ok(acked.map_or(u64::MAX, |acked| acked.frame)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(u64::MAX),
+        Err(error) => Err(io_error(
+            "reading the acknowledged position of",
+            folder,
+            &error,
+        )),
+    }
+}
+
+/// Runs that were open where something is missing, and of which nothing was seen after it: what
+/// they did last may be missing too.
+#[derive(Default)]
+struct Suspects {
+    sure: HashSet<Key>,
+    /// Those of a hole behind which nothing was seen yet.
+    pending: HashSet<Key>,
+}
+
+impl Suspects {
+    fn begin(&mut self, rows: &BTreeMap<Key, Arc<[u8]>>) {
+        let open = rows.keys().filter(|key| keys::is_run(key));
+        self.pending.extend(open.cloned());
+    }
+
+    /// A frame follows.
+    fn follow(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        self.sure.extend(pending);
+    }
+
+    /// Something newer is known of a run, and its records prove that nothing before is missing.
+    fn clear(&mut self, key: &[u8]) {
+        self.sure.remove(key);
+        self.pending.remove(key);
+    }
+
+    fn forget_pending(&mut self) {
+        self.pending.clear();
+    }
+}
+
+fn told(error: LedgerError) -> LogError {
+    LogError::Io {
+        detail: error.to_string(),
+    }
+}
+
+/// Writes frames anew.
+struct Writer {
+    log: Log,
+    frame: FrameBuilder,
+    /// The newest segment of the new log with records of a run.
+    newest: HashMap<RunId, SegmentNo>,
+    /// How things stand by the new log.
+    rows: BTreeMap<Key, Arc<[u8]>>,
+    suspects: Suspects,
+}
+
+impl Writer {
+    fn copy(&mut self, frame: &Frame) -> Result<(), LogError> {
+        let bytes = usize::try_from(frame.bytes()).unwrap_or(usize::MAX);
+        // Rows of runs may grow by nothing: their numbers have a fixed size.
+        let segment = self.log.make_room(bytes)?;
+        self.frame.clear();
+        self.suspects.follow();
+        for entry in frame.entries() {
+            self.entry(segment, &entry?);
+        }
+        self.write()
+    }
+
+    fn entry(&mut self, segment: SegmentNo, entry: &Entry<'_>) {
+        match *entry {
+            Entry::Records(records) => {
+                let prev = self.newest.insert(records.run, segment);
+                self.frame
+                    .push(&Entry::Records(Records { prev, ..records }));
+            }
+            Entry::Row { key, value } => {
+                let run = keys::run_at_end(key).filter(|_| keys::is_run(key));
+                let value: Arc<[u8]> = match run {
+                    Some(run) => self.moved(run, value).into(),
+                    None => value.into(),
+                };
+                self.suspects.clear(key);
+                self.frame.push(&Entry::Row { key, value: &value });
+                self.rows.insert(key.to_vec(), value);
+            }
+            Entry::Gone { key } => {
+                self.rows.remove(key);
+                self.frame.push(entry);
+            }
+            Entry::Closed {
+                run,
+                expires_at,
+                row,
+            } => {
+                let row = self.moved(run, row);
+                self.rows.remove(&keys::run(run));
+                self.suspects.clear(&keys::run(run));
+                self.frame.push(&Entry::Closed {
+                    run,
+                    expires_at,
+                    row: &row,
+                });
+            }
+            Entry::Pruned { run } => {
+                self.newest.remove(&run);
+                self.frame.push(entry);
+            }
+        }
+    }
+
+    /// A run's row that says where its newest records lie now; one that cannot be read stays as it
+    /// is, to be told by whoever reads it.
+    fn moved(&self, run: RunId, row: &[u8]) -> Vec<u8> {
+        let Ok(mut parsed) = RunRow::decode(run, row) else {
+            return row.to_vec();
+        };
+        parsed.newest = self.newest.get(&run).copied().unwrap_or_default();
+        parsed.encode(run)
+    }
+
+    fn write(&mut self) -> Result<(), LogError> {
+        let written = self.log.append(&mut self.frame, Priority::Control)?;
+        self.log.sync()?;
+        self.log.publish(written, &self.frame);
+        Ok(())
+    }
+
+    /// Runs of which nobody knows what they did last say that records are missing: whoever loads
+    /// one stops it, and a person looks.
+    fn stop_suspects(&mut self) -> Result<Vec<String>, LedgerError> {
+        self.suspects.follow();
+        let sure = std::mem::take(&mut self.suspects.sure);
+        let mut lost = Vec::new();
+        let mut changes = Vec::new();
+        for key in sure {
+            let (Some(run), Some(value)) = (keys::run_at_end(&key), self.rows.get(&key)) else {
+                continue;
+            };
+            let Ok(mut row) = RunRow::decode(run, value) else {
+                continue;
+            };
+            row.head.seq = row.head.seq.next();
+            lost.push(format!("run {run} stops: what it did last may be missing"));
+            changes.push((key, Some(row.encode(run).into())));
+        }
+        lost.sort();
+        self.correct(&changes)?;
+        Ok(lost)
+    }
+
+    /// Sets and removes rows so that they are as `wanted` says.
+    fn correct(&mut self, changes: &[(Key, Option<Arc<[u8]>>)]) -> Result<(), LedgerError> {
+        for handful in changes.chunks(HANDFUL) {
+            let bytes = handful
+                .iter()
+                .map(|(key, value)| 32 + key.len() + value.as_ref().map_or(0, |value| value.len()));
+            let segment = self.log.make_room(bytes.sum())?;
+            self.frame.clear();
+            for (key, value) in handful {
+                match value {
+                    Some(value) => self.entry(segment, &Entry::Row { key, value }),
+                    None => self.entry(segment, &Entry::Gone { key }),
+                }
+            }
+            self.write()?;
+        }
+        Ok(())
+    }
+}
+
+/// How things stood by the former table and the frames behind its place: the better witness where
+/// the log has holes before that place.
+struct Former {
+    standing: Option<(Standing, Place)>,
+    /// Holds the files of it.
+    copy: Option<Copy>,
+}
+
+impl Former {
+    fn open(
+        folder: &Path,
+        store: StoreId,
+        factory: Arc<dyn TableFactory>,
+        disk: &Arc<dyn Disk>,
+    ) -> Result<Self, LedgerError> {
+        let none = Self {
+            standing: None,
+            copy: None,
+        };
+        let Some(copy) = Copy::of(folder)? else {
+            return Ok(none);
+        };
+        let site = Site {
+            folder: copy.folder.clone(),
+            store,
+            disk: Arc::clone(disk),
+        };
+        let (standing, place) = Standing::open(site, factory, StandingSettings::default())?;
+        // One that was emptied knows nothing.
+        Ok(place.map_or(none, |place| Self {
+            standing: Some((standing, place)),
+            copy: Some(copy),
+        }))
+    }
+
+    /// Whether it had everything up to a place, and beyond.
+    fn knows(&self, hole: Place) -> bool {
+        self.standing
+            .as_ref()
+            .is_some_and(|(_, place)| hole < *place)
+    }
+
+    fn follow(&self, frame: &Frame) -> Result<(), LedgerError> {
+        match &self.standing {
+            Some((standing, place)) if *place <= frame.place => {
+                standing.replay(changes_of(frame)?, frame.next)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Writes into the new log what this knows better; says what nobody knows.
+    fn correct(&self, writer: &mut Writer) -> Result<Vec<String>, LedgerError> {
+        let Some((standing, _)) = &self.standing else {
+            return Ok(vec![
+                "the table could not be used either: keys that were taken in the missing frames, \
+                 and nowhere else, are free now; look at the receivers before runs go on"
+                    .to_owned(),
+            ]);
+        };
+        let mut changes: Vec<(Key, Option<Arc<[u8]>>)> = Vec::new();
+        let mut known: BTreeMap<Key, Arc<[u8]>> = BTreeMap::new();
+        for prefix in keys::logged() {
+            for row in Rows::of(standing, prefix) {
+                let (key, value) = row?;
+                known.insert(key, value);
+            }
+        }
+        for (key, value) in &known {
+            // Where a run's records lie was written anew; everything else of its row was not.
+            let value: Arc<[u8]> = match keys::run_at_end(key).filter(|_| keys::is_run(key)) {
+                Some(run) => writer.moved(run, value).into(),
+                None => Arc::clone(value),
+            };
+            if writer.rows.get(key) != Some(&value) {
+                changes.push((key.clone(), Some(value)));
+            }
+        }
+        let gone = writer.rows.keys().filter(|key| !known.contains_key(*key));
+        changes.extend(gone.map(|key| (key.clone(), None)));
+        writer.correct(&changes)?;
+        Ok(Vec::new())
+    }
+
+    fn close(self) {
+        if let Some((standing, _)) = self.standing {
+            // It goes with its files.
+            drop(standing);
+        }
+        drop(self.copy);
+    }
+}

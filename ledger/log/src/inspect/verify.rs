@@ -1,0 +1,378 @@
+//! Verifying: every file of a store is read, and everything in it has to prove itself.
+//!
+//! It changes nothing. What it finds it names: the file, the run when it is one, and whether
+//! something is lost by it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use mainstay_ledger::LedgerError;
+use mainstay_ledger::check::Head;
+use mainstay_ledger::codec::value::open_value;
+use mainstay_ledger::record::{self, Chain};
+use mainstay_types::{Code, Millis, RunId, Seq};
+
+use super::tables;
+use crate::exchange::Progress;
+use crate::fault::io_error;
+use crate::files::{self, Acked, AckedFile, Disk, Lock, RealDisk, StoreId};
+use crate::keys;
+use crate::run_row::RunRow;
+use crate::segment::{self, Entry, Frame, Hole, LogError, Missing, Records, Salvaged};
+use crate::settings::FORMAT;
+use crate::table::TableFactory;
+
+/// Something that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of thing it is.
+    pub code: Code,
+    /// The file it lies in.
+    pub file: Option<PathBuf>,
+    /// The run it is of.
+    pub run: Option<RunId>,
+    /// What was found.
+    pub detail: String,
+    /// Whether something is lost by it; else it is made again when the store is opened.
+    pub loses: bool,
+}
+
+/// What was read, and what of it is not what was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Frames of the log.
+    pub frames: u64,
+    /// Runs with records or a row.
+    pub runs: u64,
+    /// Records.
+    pub records: u64,
+    /// Rows of the table.
+    pub rows: u64,
+    /// What is wrong, in the order it was found; at most a thousand.
+    pub findings: Vec<Finding>,
+}
+
+/// More findings than this tell nothing new.
+const FINDINGS_MAX: usize = 1_000;
+
+/// What is known of a run's records.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// The newest record, and the chain value after it.
+    end: (Seq, Chain),
+    /// Where the run ends by its newest row.
+    head: Option<Head>,
+    gone: bool,
+    /// Something of it was told already.
+    told: bool,
+}
+
+pub(super) struct Verify {
+    pub(super) report: Report,
+    runs: HashMap<RunId, Known>,
+    file: PathBuf,
+    /// One behind which nothing was read yet.
+    open_hole: Option<Hole>,
+}
+
+/// Reads all of the store in `folder`, which nobody may hold. Blocks.
+///
+/// `Missing`, `Locked` and `Version` when it cannot be read at all; everything else is a finding.
+pub fn verify(
+    folder: &Path,
+    factory: &dyn TableFactory,
+    progress: &mut Progress<'_>,
+) -> Result<Report, LedgerError> {
+    let disk = RealDisk;
+    if !crate::birth::is_store(&disk, folder)? {
+        return Err(LedgerError::Missing {
+            folder: folder.display().to_string(),
+        });
+    }
+    let _lock = Lock::take(folder, Millis::ZERO)?;
+    let mut verify = Verify::new();
+    let Some(store) = verify.identity(&disk, folder)? else {
+        return Ok(verify.report);
+    };
+    let total = verify.measure(folder)?;
+    let last = verify.log(&disk, (folder, store), (progress, total))?;
+    verify.acked(&disk, (folder, store), last)?;
+    verify.footers(&disk, (folder, store))?;
+    verify.table(folder, store, factory)?;
+    verify.runs_are_whole();
+    Ok(verify.report)
+}
+
+impl Verify {
+    pub(super) fn new() -> Self {
+        Self {
+            report: Report::default(),
+            runs: HashMap::new(),
+            file: PathBuf::new(),
+            open_hole: None,
+        }
+    }
+
+    fn find(&mut self, finding: Finding) {
+        if self.report.findings.len() < FINDINGS_MAX {
+            self.report.findings.push(finding);
+        }
+    }
+
+    fn damaged(&mut self, file: &Path, detail: impl Into<String>, loses: bool) {
+        self.find(Finding {
+            code: Code::StoreDamaged,
+            file: Some(file.to_owned()),
+            run: None,
+            detail: detail.into(),
+            loses,
+        });
+    }
+
+    fn identity(&mut self, disk: &dyn Disk, folder: &Path) -> Result<Option<StoreId>, LedgerError> {
+        match files::read_format(disk, folder, FORMAT) {
+            Ok(Some(store)) => Ok(Some(store)),
+            Ok(None) => {
+                let detail = "the file that says which store this is is missing";
+                self.damaged(&folder.join(files::FORMAT_FILE), detail, true);
+                Ok(None)
+            }
+            Err(LedgerError::Damaged { detail, .. }) => {
+                self.damaged(&folder.join(files::FORMAT_FILE), detail, true);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn measure(&mut self, folder: &Path) -> Result<u64, LedgerError> {
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = std::fs::read_dir(&folder);
+            let entries = entries.map_err(|error| io_error("listing", &folder, &error))?;
+            for entry in entries {
+                let entry = entry.map_err(|error| io_error("listing", &folder, &error))?;
+                match entry.metadata() {
+                    Ok(meta) if meta.is_dir() => folders.push(entry.path()),
+                    Ok(meta) => {
+                        self.report.files += 1;
+                        self.report.bytes += meta.len();
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(self.report.bytes)
+    }
+
+    /// Every frame, record and row; says which frame is the last.
+    pub(super) fn log(
+        &mut self,
+        disk: &dyn Disk,
+        (folder, store): (&Path, StoreId),
+        (progress, total): (&mut Progress<'_>, u64),
+    ) -> Result<u64, LedgerError> {
+        let mut read = 0;
+        let last = segment::salvage(disk, (folder, store), &mut |salvaged| {
+            match salvaged {
+                Salvaged::Hole(hole) => {
+                    self.hole(true);
+                    self.open_hole = Some(hole);
+                }
+                Salvaged::Frame(frame) => {
+                    self.hole(true);
+                    self.file = segment::file_of(folder, frame.place.segment);
+                    read += u64::from(frame.bytes());
+                    progress(read, total);
+                    self.frame(&frame)?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(last)
+    }
+
+    /// Tells of the hole before what is read now, when there was one.
+    fn hole(&mut self, loses: bool) {
+        if let Some(hole) = self.open_hole.take() {
+            let detail = format!("{}: {}", hole.place, hole.detail);
+            self.damaged(&hole.file, detail, loses || hole.kind != Missing::Bytes);
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame) -> Result<(), LogError> {
+        self.report.frames += 1;
+        for entry in frame.entries() {
+            match entry? {
+                Entry::Records(records) => self.records(&records),
+                Entry::Row { key, value } => self.row(key, value),
+                Entry::Closed { run, row, .. } => self.head(run, row),
+                Entry::Pruned { run } => {
+                    self.runs.entry(run).or_insert_with(|| Known::new(run)).gone = true;
+                }
+                Entry::Gone { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn records(&mut self, records: &Records<'_>) {
+        let run = records.run;
+        let mut known = *self.runs.entry(run).or_insert_with(|| Known::new(run));
+        known.gone = false;
+        for (seq, bytes) in records.iter() {
+            self.report.records += 1;
+            // Copies that were written forward were proven where they first lay, if that is kept.
+            let follows = seq == known.end.0.next();
+            let chain = match follows {
+                true => Ok(known.end.1),
+                false => record::chain_of(run, seq, bytes),
+            };
+            let opened = chain.and_then(|chain| record::open(run, seq, bytes, chain));
+            match opened {
+                Ok((_, chain)) if known.end.0 < seq => known.end = (seq, chain),
+                Ok(_) => {}
+                Err(error) => {
+                    known.told = true;
+                    self.of_run(run, &error);
+                }
+            }
+        }
+        self.runs.insert(run, known);
+    }
+
+    fn row(&mut self, key: &[u8], value: &[u8]) {
+        if keys::is_run(key)
+            && let Some(run) = keys::run_at_end(key)
+        {
+            self.head(run, value);
+        } else if let Err(error) = open_value(key, value) {
+            let detail = format!("{}: {error}", keys::about(key));
+            let file = self.file.clone();
+            self.damaged(&file, detail, true);
+        }
+    }
+
+    fn head(&mut self, run: RunId, row: &[u8]) {
+        match RunRow::decode(run, row) {
+            Ok(row) => {
+                let known = self.runs.entry(run).or_insert_with(|| Known::new(run));
+                known.head = Some(row.head);
+                known.gone = false;
+            }
+            Err(error) => self.of_run(run, &error),
+        }
+    }
+
+    fn of_run(&mut self, run: RunId, error: &LedgerError) {
+        self.find(Finding {
+            code: error.code(),
+            file: Some(self.file.clone()),
+            run: Some(run),
+            detail: error.to_string(),
+            loses: true,
+        });
+    }
+
+    /// A run whose records end elsewhere than its row says.
+    pub(super) fn runs_are_whole(&mut self) {
+        let mut hurt: Vec<(RunId, Known)> = Vec::new();
+        for (run, known) in &self.runs {
+            let ends = known.head.map(|head| (head.seq, head.chain));
+            let whole = known.gone || known.told || ends == Some(known.end);
+            if !whole && known.head.is_some() {
+                hurt.push((*run, *known));
+            }
+        }
+        hurt.sort_by_key(|(run, _)| *run);
+        self.report.runs = self.runs.values().filter(|known| !known.gone).count() as u64;
+        for (run, known) in hurt {
+            let head = known.head.map_or(Seq(0), |head| head.seq);
+            self.find(Finding {
+                code: Code::CorruptChain,
+                file: None,
+                run: Some(run),
+                detail: format!(
+                    "run {run}: its records end with {}, its row says {head}",
+                    known.end.0
+                ),
+                loses: true,
+            });
+        }
+    }
+
+    /// Whether everything that was acknowledged is there.
+    pub(super) fn acked(
+        &mut self,
+        disk: &dyn Disk,
+        (folder, store): (&Path, StoreId),
+        last: u64,
+    ) -> Result<(), LedgerError> {
+        let path = folder.join(files::ACKED_FILE);
+        let acked = AckedFile::open(disk, folder, store);
+        match &acked {
+            // What a crash left behind the end was acknowledged to nobody.
+            Ok((_, Some(Acked { frame, .. }))) if *frame <= last => self.open_hole = None,
+            _ => self.hole(true),
+        }
+        match acked {
+            Ok((_, Some(Acked { frame, .. }))) if last < frame => {
+                let detail =
+                    format!("frames up to {frame} were acknowledged, the log ends with {last}");
+                self.damaged(&path, detail, true);
+            }
+            Ok((_, Some(_))) => {}
+            Ok((_, None)) => {
+                let detail = "the acknowledged position does not prove itself";
+                self.damaged(&path, detail, false);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.damaged(&path, "the acknowledged position is missing", false);
+            }
+            Err(error) => return Err(io_error("reading", &path, &error)),
+        }
+        Ok(())
+    }
+
+    fn footers(
+        &mut self,
+        disk: &dyn Disk,
+        (folder, store): (&Path, StoreId),
+    ) -> Result<(), LedgerError> {
+        for (path, detail) in segment::bad_footers(disk, (folder, store))? {
+            self.damaged(&path, detail, false);
+        }
+        Ok(())
+    }
+
+    fn table(
+        &mut self,
+        folder: &Path,
+        store: StoreId,
+        factory: &dyn TableFactory,
+    ) -> Result<(), LedgerError> {
+        match tables::check(folder, store, factory)? {
+            Ok(rows) => self.report.rows = rows,
+            Err(detail) => {
+                let path = folder.join(crate::open::TABLE_FOLDER);
+                self.damaged(&path, detail, false);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Known {
+    fn new(run: RunId) -> Self {
+        Self {
+            end: (Seq(0), Chain::start(run)),
+            head: None,
+            gone: false,
+            told: false,
+        }
+    }
+}

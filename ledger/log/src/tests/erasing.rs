@@ -1,0 +1,118 @@
+//! A run that is erased: nothing of it is in any file, what it did stays done, others stay whole.
+
+use std::fs;
+use std::path::Path;
+
+use mainstay_ledger::{Ledger, sample};
+use mainstay_machine::EntryState;
+
+use super::house::{House, Table, effect};
+use crate::blocking::wait;
+use crate::{EraseError, Erasure};
+
+const CANARY: &str = "canary-7f3a9b";
+
+fn erasure(n: u32) -> Erasure {
+    Erasure {
+        run: sample::run(n),
+        by: "ann".to_owned(),
+        why: "ticket 4711".to_owned(),
+        at: sample::at(30_000),
+    }
+}
+
+fn files_with(folder: &Path, what: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let bytes = fs::read(&path).unwrap();
+                if bytes
+                    .windows(what.len())
+                    .any(|bytes| bytes == what.as_bytes())
+                {
+                    found.push(path.display().to_string());
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn nothing_of_an_erased_run_is_in_any_file_and_its_keys_stay_taken() {
+    let mut house = House::small(Table::Stays);
+    for n in 1..=9 {
+        let secret = if n == 5 { CANARY } else { "result" };
+        house.live(n, secret);
+    }
+    assert_ne!(
+        files_with(house.folder(), CANARY),
+        [""; 0],
+        "it is there before"
+    );
+    let others: Vec<String> = house.dump(4);
+    house.erase(&erasure(5)).unwrap();
+    assert_eq!(files_with(house.folder(), CANARY), [""; 0]);
+    for _ in 0..2 {
+        assert_eq!(house.dump(4)[..12], others[..12], "others stay whole");
+        assert!(wait(house.ledger().load(sample::run(5))).unwrap().is_none());
+        let held = house.holder(5).expect("its key stays taken");
+        assert!(matches!(held.state, EntryState::Applied(_)));
+        let key = sample::start_key("start-5");
+        assert_eq!(
+            wait(house.ledger().start_key(sample::tenant("acme"), key)).unwrap(),
+            None
+        );
+        house.reopen();
+    }
+    house.must(sample::start_part(77));
+}
+
+#[test]
+fn a_run_that_may_still_act_is_not_erased() {
+    let mut house = House::small(Table::Stays);
+    house.must(sample::start_part(1).with(sample::driven_by(1)));
+    assert_eq!(house.erase(&erasure(1)), Err(EraseError::Open));
+    assert_eq!(house.erase(&erasure(2)), Err(EraseError::Unknown));
+    house.live(3, CANARY);
+    let doubt = effect(3, EntryState::InDoubt);
+    house.must(sample::next_part(1, 1).with(sample::effect({
+        let mut entry = effect(8, EntryState::InDoubt);
+        entry.run = sample::run(3);
+        entry
+    })));
+    let refused = house.erase(&erasure(3));
+    assert!(
+        matches!(refused, Err(EraseError::InDoubt { .. })),
+        "{refused:?} {doubt:?}"
+    );
+    assert!(wait(house.ledger().load(sample::run(3))).unwrap().is_some());
+}
+
+#[test]
+fn an_erasure_that_a_crash_cut_off_is_ended_by_the_next_open() {
+    let mut house = House::small(Table::Stays);
+    for n in 1..=6 {
+        house.live(n, if n == 2 { CANARY } else { "result" });
+    }
+    house.begin_erasing(&erasure(2));
+    assert_ne!(
+        files_with(house.folder(), CANARY),
+        [""; 0],
+        "older files still have it"
+    );
+    house.reopen();
+    assert_eq!(files_with(house.folder(), CANARY), [""; 0]);
+    let end = house.ledger().reader().archive.end();
+    house.reopen();
+    assert_eq!(
+        house.ledger().reader().archive.end(),
+        end,
+        "it is not done twice"
+    );
+}

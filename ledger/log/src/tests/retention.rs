@@ -1,0 +1,167 @@
+//! What expires, what is written forward, what is freed, and what must stay.
+
+use mainstay_ledger::{Drive, Ledger, Op, sample};
+use mainstay_machine::{EntryState, RunState};
+use mainstay_types::{AlertSeq, Millis, Payload, RunId, limits};
+
+use super::house::{House, Table, effect, summary};
+use crate::blocking::wait;
+
+fn prune_all(house: &House) -> crate::Swept {
+    let now = sample::at(20_000);
+    house
+        .ledger()
+        .prune(Some(Millis::ZERO), now, &mut |_, _| {})
+        .unwrap()
+}
+
+fn is_there(house: &House, run: RunId) -> bool {
+    wait(house.ledger().load(run)).unwrap().is_some()
+}
+
+#[test]
+fn pruned_runs_are_gone_and_their_keys_alerts_and_classes_stay_also_without_the_table() {
+    for table in [Table::Stays, Table::IsLost] {
+        let mut house = House::small(table);
+        for n in 1..=40 {
+            house.live(n, "result");
+        }
+        let swept = prune_all(&house);
+        assert_eq!(swept.runs, 40);
+        assert!(0 < swept.segments, "segments are freed");
+        for _ in 0..2 {
+            for n in 1..=40 {
+                assert!(!is_there(&house, sample::run(n)));
+                let held = house.holder(n).expect("a key outlives its run");
+                assert_eq!(held.state, EntryState::Applied(Payload::from("result")));
+                let key = sample::start_key(&format!("start-{n}"));
+                let start = wait(house.ledger().start_key(sample::tenant("acme"), key)).unwrap();
+                assert_eq!(start.map(|(run, _)| run), Some(sample::run(n)));
+            }
+            let alerts = wait(house.ledger().alerts(AlertSeq(0))).unwrap();
+            assert_eq!(alerts.rows.len(), 40);
+            assert_eq!(wait(house.ledger().classes()).unwrap().len(), 1);
+            house.reopen();
+        }
+    }
+}
+
+#[test]
+fn an_open_run_survives_the_segments_it_began_in_with_every_record() {
+    for table in [Table::Stays, Table::IsLost] {
+        let mut house = House::small(table);
+        house.must(
+            sample::start_part(900)
+                .with(Op::Summary(summary(900, RunState::Running)))
+                .with(sample::driven_by(1)),
+        );
+        for n in 1..=60 {
+            house.live(n, "result");
+            house.must(sample::next_part(900, u64::from(n)));
+        }
+        let before = house.ledger().reader().archive.oldest();
+        assert_eq!(prune_all(&house).runs, 60);
+        let oldest = house.ledger().reader().archive.oldest();
+        assert!(before < oldest, "the segment that it began in is free");
+        for _ in 0..2 {
+            let loaded = wait(house.ledger().load(sample::run(900)))
+                .unwrap()
+                .unwrap();
+            assert_eq!(loaded.events.len(), 61);
+            house.reopen();
+        }
+        house.must(sample::next_part(900, 61));
+    }
+}
+
+#[test]
+fn pruning_again_and_again_frees_no_more_than_can_go_and_writes_forward_no_more_than_lives() {
+    let house = House::small(Table::Stays);
+    for n in 1..=40 {
+        house.live(n, "result");
+    }
+    prune_all(&house);
+    let segments = house.ledger().reader().archive.segments().len();
+    for _ in 0..5 {
+        assert_eq!(prune_all(&house).runs, 0);
+    }
+    let after = house.ledger().reader().archive.segments().len();
+    assert!(after <= segments + 1, "{segments} segments became {after}");
+}
+
+#[test]
+fn what_is_open_or_in_doubt_never_expires_and_what_is_known_does() {
+    let house = House::small(Table::Stays);
+    let memory = Millis::new(1_000);
+    house.must(sample::start_part(1).with(sample::driven_by(1)));
+    let states = [
+        EntryState::Open,
+        EntryState::InDoubt,
+        EntryState::NotApplied,
+        EntryState::Applied(Payload::from("1")),
+    ];
+    for (n, state) in (1..).zip(&states) {
+        let mut entry = effect(n, state.clone());
+        entry.run = sample::run(1);
+        house.must(sample::next_part(1, u64::from(n)).with(Op::Effect { entry, memory }));
+    }
+    let years = sample::at(400 * 24 * 60 * 60 * 1_000);
+    house.ledger().prune(None, years, &mut |_, _| {}).unwrap();
+    let kept: Vec<bool> = (1..=4).map(|n| house.holder(n).is_some()).collect();
+    assert_eq!(kept, [true, true, false, false]);
+}
+
+#[test]
+fn an_entry_that_changed_since_is_kept_for_as_long_as_it_says_now() {
+    let house = House::small(Table::Stays);
+    house.must(sample::start_part(1).with(sample::driven_by(1)));
+    let known = effect(1, EntryState::NotApplied);
+    let short = Op::Effect {
+        entry: known.clone(),
+        memory: Millis::new(10),
+    };
+    house.must(sample::next_part(1, 1).with(short));
+    let again = effect(1, EntryState::InDoubt);
+    house.must(sample::next_part(1, 2).with(Op::Effect {
+        entry: again,
+        memory: Millis::new(10),
+    }));
+    let later = sample::at(60_000);
+    house.ledger().prune(None, later, &mut |_, _| {}).unwrap();
+    assert!(house.holder(1).is_some(), "in doubt again");
+    house.must(sample::next_part(1, 3).with(Op::Effect {
+        entry: known,
+        memory: Millis::new(10),
+    }));
+    house.ledger().prune(None, later, &mut |_, _| {}).unwrap();
+    assert!(house.holder(1).is_none());
+}
+
+#[test]
+fn a_start_key_is_kept_while_its_run_is_open_and_for_its_time_after_it_closed() {
+    let house = House::small(Table::Stays);
+    let key = || sample::start_key("start-1");
+    house.must(
+        sample::start_part(1)
+            .with(Op::Summary(summary(1, RunState::Running)))
+            .with(sample::take_start_key("start-1", "{}"))
+            .with(sample::driven_by(1)),
+    );
+    let tenant = || sample::tenant("acme");
+    let held = || wait(house.ledger().start_key(tenant(), key())).unwrap();
+    let years = sample::at(400 * 24 * 60 * 60 * 1_000);
+    let prune = |now| house.ledger().prune(None, now, &mut |_, _| {}).unwrap();
+    prune(years);
+    assert!(held().is_some(), "its run is open");
+    house.must(
+        sample::next_part(1, 1)
+            .with(Op::Summary(summary(1, RunState::Closed)))
+            .with(Op::Drive(Drive::Off)),
+    );
+    let ended = sample::at(9_000);
+    let memory = Millis::new(limits::START_KEY_MEMORY_MS_DEFAULT);
+    prune(ended + memory.less(Millis::new(1)));
+    assert!(held().is_some(), "its time is not over");
+    prune(ended + memory);
+    assert!(held().is_none());
+}
