@@ -11,7 +11,9 @@ use mainstay_machine::{OutcomeKind, RunState};
 use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, state};
 use mainstay_types::{ClassName, RunId, Tenant};
 
+use crate::bench::BenchVerb;
 use crate::prefix::RunPrefix;
+use crate::store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};
 
 const ABOUT: &str = "Looks at the runs of a Mainstay store, and stops or continues them";
 
@@ -20,6 +22,18 @@ const LONG_ABOUT: &str = "Looks at the runs of a Mainstay store, and stops or co
     process holds is opened for the time of the command, and nothing is driven. Looking changes \
     nothing of what is stored. stdout is data, stderr the rest; with --json stdout is one JSON \
     value, and an error is one JSON object {code, message, hint, retry_helps} on stderr.";
+
+const REPAIR: &str = "Bring back what can be brought back of a store that is hurt.\n\n\
+    Without --apply it only says what it would do and what would be lost. A table that is not what \
+    was written is made anew from the log. A log that is refused is written anew from everything in \
+    it that proves itself, and from what the table knows beyond that; runs of which nobody knows \
+    what they did last stop, for a person to look. What is replaced is kept in a folder beside.";
+
+const ERASE: &str = "Take everything of one closed run out of every file.\n\n\
+    Its records, its waiting and former commands, its start key and the results of its effects are \
+    overwritten wherever they lie, the table is made anew, and who asked and why is noted. The keys \
+    of its effects stay, so that no later run does them again. It is refused while the run is not \
+    closed or one of its effects is open or in doubt.";
 
 const EXIT_CODES: &str = "Exit codes:\n  \
     0  done\n  \
@@ -65,6 +79,25 @@ pub enum Verb {
     Status,
     /// Show a task class: its calls, contracts, critical path and budget
     Graph(GraphArgs),
+    /// Count what is in the store, and what it takes on the disk
+    Stats,
+    /// Read every file of the store and prove everything in it; changes nothing
+    Verify,
+    /// Bring back what can be brought back of a store that is hurt
+    #[command(long_about = REPAIR)]
+    Repair(RepairArgs),
+    /// Write runs as lines of JSON that prove themselves
+    Export(ExportArgs),
+    /// Read runs from a file that `export` wrote; refused when one of them is there already
+    Import(ImportArgs),
+    /// Take out closed runs and keys whose time is over, and free their room
+    Prune(PruneArgs),
+    /// Take everything of one closed run out of every file
+    #[command(long_about = ERASE)]
+    Erase(EraseArgs),
+    /// Measure this build on this disk, in a store of its own
+    #[command(subcommand)]
+    Bench(BenchVerb),
     /// Explain an error code; without one, list them
     Error(ErrorArgs),
     /// Print the completion script of a shell

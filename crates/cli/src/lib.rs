@@ -41,6 +41,7 @@
 
 mod alerts;
 mod args;
+mod bench;
 mod completion;
 mod effects;
 mod error;
@@ -49,9 +50,11 @@ mod graph;
 mod operator;
 mod output;
 mod prefix;
+mod progress;
 mod run;
 mod runs;
 mod status;
+mod store;
 mod table;
 
 use std::ffi::OsString;
@@ -68,7 +71,9 @@ pub use args::{
     AlertsArgs, Cli, CommandArgs, CompletionArgs, EffectsArgs, ErrorArgs, GraphArgs, GraphFormat,
     RunVerb, RunsArgs, ShowArgs, Verb,
 };
+pub use bench::{BenchVerb, CallsArgs, LedgerChoice, OpenArgs, PlaceArgs, ResumeArgs};
 pub use prefix::RunPrefix;
+pub use store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};
 
 use error::{CliError, Exit};
 use output::Output;
@@ -108,6 +113,14 @@ impl Cli {
             Verb::Effects(args) => effects::list(args, &output),
             Verb::Status => status::show(&output),
             Verb::Graph(args) => graph::draw(args, classes, &output),
+            Verb::Stats => store::stats(&output),
+            Verb::Verify => store::verify(&output),
+            Verb::Repair(args) => store::repair(args, &output),
+            Verb::Export(args) => store::export(args, &output),
+            Verb::Import(args) => store::import(args, &output),
+            Verb::Prune(args) => store::prune(args, &output),
+            Verb::Erase(args) => store::erase(args, &output),
+            Verb::Bench(verb) => bench::bench(verb, &output),
             Verb::Error(args) => explain::explain(args, &output),
             Verb::Completion(args) => completion::print(args, &output),
         };

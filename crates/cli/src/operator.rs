@@ -20,10 +20,7 @@ use crate::error::CliError;
 const SHUTDOWN: Millis = Millis::from_secs(5);
 
 /// A store is not made by looking; another command may hold it for a moment.
-const OPEN: OpenOptions = OpenOptions {
-    create: false,
-    wait: Millis::new(500),
-};
+const WAIT: Millis = Millis::new(500);
 
 /// Whoever answers for a store.
 pub(crate) trait Operator {
@@ -51,7 +48,7 @@ pub(crate) fn reach(folder: &Path) -> Result<Box<dyn Operator>, CliError> {
         // A process that answers is the holder: the store is not tried beside it.
         Err(failure) => return Err(failure.into()),
     };
-    match SledLedger::open(folder, OPEN) {
+    match SledLedger::open(folder, OpenOptions::default().wait(WAIT)) {
         Ok(ledger) => free(ledger, runtime),
         Err(error @ LedgerError::Locked { .. }) => match socket(folder, &runtime) {
             // It had just begun.

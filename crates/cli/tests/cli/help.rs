@@ -33,6 +33,9 @@ fn every_command_has_help_of_its_own() {
         (&["status", "--help"], "limits in force"),
         (&["completion", "--help"], "bash"),
         (&["graph", "--help"], "text, mermaid, dot, json"),
+        (&["bench", "calls", "--help"], "--fan-out <N>"),
+        (&["bench", "open", "--help"], "--driven <N>"),
+        (&["bench", "resume", "--help"], "--answered <N>"),
         (&["error", "--help"], "[CODE]"),
     ] {
         let help = say(args).data().replace("Possible values:", "");

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
 
+mod bench;
 mod canary;
 mod commands;
 mod completion;
@@ -15,6 +16,7 @@ mod refused;
 mod runs;
 mod shapes;
 mod show;
+mod store;
 mod support;
 
 #[path = "../../../../runtime/src/view/tests/story.rs"]
