@@ -14,6 +14,7 @@ pub mod http;
 pub mod meeting;
 pub mod minutes;
 pub mod model;
+pub mod ordeal;
 pub mod place;
 pub mod process;
 pub mod scenario;

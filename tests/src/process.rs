@@ -105,12 +105,21 @@ impl Running {
     /// # Panics
     /// It does not end within [`PATIENCE`]; the message has what it printed.
     #[must_use]
-    pub fn wait(mut self) -> Ended {
-        let end = self.since + PATIENCE;
+    pub fn wait(self) -> Ended {
+        self.wait_for(PATIENCE)
+    }
+
+    /// Waits for its end with another patience, for what takes longer.
+    ///
+    /// # Panics
+    /// It does not end within it; the message has what it printed.
+    #[must_use]
+    pub fn wait_for(mut self, patience: Duration) -> Ended {
+        let end = self.since + patience;
         if until_or(end, || self.status()).is_none() {
             let _ = self.child.kill();
             let ended = self.end();
-            panic!("it did not end within {PATIENCE:?}\n{ended}");
+            panic!("it did not end within {patience:?}\n{ended}");
         }
         self.end()
     }

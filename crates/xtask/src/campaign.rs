@@ -18,18 +18,64 @@ struct Campaign {
     about: &'static str,
     /// Which tests, in nextest's filter language.
     filter: &'static str,
+    /// Whether it measures, and so runs what is released.
+    measures: bool,
 }
 
-const CAMPAIGNS: [Campaign; 2] = [
+const CAMPAIGNS: [Campaign; 9] = [
     Campaign {
         name: "crashes",
         about: "the meeting run, killed at each append, at three points, and at its recovery's",
         filter: "binary_id(mainstay-tests::main) & test(/^crashes::/)",
+        measures: false,
     },
     Campaign {
         name: "ways",
         about: "every scenario four ways, killed at all three points of each append",
         filter: "binary_id(mainstay-tests::main) & test(/^(degraded|doubt|tickets_away)::/)",
+        measures: false,
+    },
+    Campaign {
+        name: "kills",
+        about: "500 kills of a process that writes a store, 40 % of them while it opens it",
+        filter: "binary_id(mainstay-tests::ordeal) & test(/^kills::/)",
+        measures: false,
+    },
+    Campaign {
+        name: "power",
+        about: "300 losses of power, and that a store without its syncs is seen to lose",
+        filter: "binary_id(mainstay-tests::ordeal) & test(/^(flow|power)::/)",
+        measures: false,
+    },
+    Campaign {
+        name: "damage",
+        about: "500 flipped bits and pages of zeros over every kind of file of a store",
+        filter: "binary_id(mainstay-tests::ordeal) & test(/^damage::/)",
+        measures: false,
+    },
+    Campaign {
+        name: "room",
+        about: "full disks under the log, the table, both, and an opening sled; mounts volumes",
+        filter: "binary_id(mainstay-tests::ordeal) & test(/^room::/)",
+        measures: false,
+    },
+    Campaign {
+        name: "holding",
+        about: "two processes on a store, a torn snapshot of sled, sled cut short and deleted",
+        filter: "binary_id(mainstay-tests::ordeal) & test(/^holding::/)",
+        measures: false,
+    },
+    Campaign {
+        name: "growth",
+        about: "a million calls in runs that end and expire: what the store comes to",
+        filter: "binary_id(mainstay-tests::ordeal) & test(/^growth::/)",
+        measures: true,
+    },
+    Campaign {
+        name: "opening",
+        about: "a store with a million closed runs, opened after it was closed and after a kill",
+        filter: "binary_id(mainstay-tests::ordeal) & test(/^opening::/)",
+        measures: true,
     },
 ];
 
@@ -83,6 +129,9 @@ fn command(root: &Path, campaign: &Campaign, seed: u64) -> Command {
         .env(SEED, seed.to_string())
         .env(SIZE, "full")
         .stdin(Stdio::null());
+    if campaign.measures {
+        command.arg("--release");
+    }
     command
 }
 
@@ -118,6 +167,15 @@ mod tests {
         };
         assert_eq!(set(SEED).as_deref(), Some("7"));
         assert_eq!(set(SIZE).as_deref(), Some("full"));
+    }
+
+    #[test]
+    fn a_campaign_that_measures_runs_what_is_released() {
+        for campaign in &CAMPAIGNS {
+            let command = command(Path::new("."), campaign, 7);
+            let is_released = command.get_args().any(|word| word == "--release");
+            assert_eq!(is_released, campaign.measures, "{}", campaign.name);
+        }
     }
 
     #[test]

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use mainstay::Summary;
 use mainstay::types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, StartKey, Tenant,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, Seq, StartKey, Tenant,
     Timestamp, WorkerId,
 };
 use mainstay_ledger::{
     CommitRequest, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger, LedgerError,
-    Loaded, Mark, Page, RunFilter, StoredAlert, StoredClass, Verdict,
+    Loaded, Mark, Page, Recorded, RunFilter, Snapshot, StoredAlert, StoredClass, Verdict,
 };
 
 use super::{Point, Watch};
@@ -60,6 +60,18 @@ impl Ledger for WatchedLedger {
 
     fn load(&self, run: RunId) -> BoxFuture<'_, Result<Option<Loaded>, LedgerError>> {
         self.store.load(run)
+    }
+
+    fn history(
+        &self,
+        run: RunId,
+        after: Seq,
+    ) -> BoxFuture<'_, Result<Option<Page<Recorded>>, LedgerError>> {
+        self.store.history(run, after)
+    }
+
+    fn keep(&self, run: RunId, snapshot: Snapshot) {
+        self.store.keep(run, snapshot);
     }
 
     fn driven(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<Driving>, LedgerError>> {

@@ -12,6 +12,7 @@ mod limits;
 mod manifests;
 mod module_docs;
 mod no_wildcard;
+mod proofs;
 mod sizes;
 mod vocabulary;
 
@@ -63,6 +64,11 @@ pub(crate) const RULES: &[Rule] = &[
         "sizes",
         "files, functions, parameter lists and lines stay readable",
         sizes::check,
+    ),
+    Rule::new(
+        "proofs",
+        "a promise about the store names the test that tries to break it",
+        proofs::check,
     ),
     Rule::new(
         "module-docs",

@@ -1,0 +1,8 @@
+//! Logs of events in any order, and the states they make.
+//!
+//! What holds is said in `mainstay_ledger::fuzzing`; nothing may be asserted here.
+#![no_main]
+
+use mainstay_ledger::fuzzing;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzzing::story(data));
