@@ -4,6 +4,13 @@
 //! for what is open, and is rebuilt from the log. Nothing here knows which engine that is, and the
 //! table is never the only copy of anything.
 
+#[cfg_attr(
+    not(any(test, feature = "conformance")),
+    expect(
+        unreachable_pub,
+        reason = "the suite for tables shows it, and only that"
+    )
+)]
 mod applier;
 mod below;
 mod birth;
@@ -22,6 +29,13 @@ mod ledger;
 mod look;
 mod maintain;
 mod open;
+#[cfg_attr(
+    not(any(test, feature = "conformance")),
+    expect(
+        unreachable_pub,
+        reason = "the suite for tables shows it, and only that"
+    )
+)]
 mod overlay;
 mod proof;
 mod read;
@@ -31,6 +45,13 @@ mod run_row;
 mod segment;
 mod settings;
 mod stage;
+#[cfg_attr(
+    not(any(test, feature = "conformance")),
+    expect(
+        unreachable_pub,
+        reason = "the suite for tables shows it, and only that"
+    )
+)]
 mod standing;
 pub mod table;
 

@@ -84,6 +84,18 @@ impl Checkpoint {
     }
 }
 
+/// Proves all of a table: the kinds that are proven whole, and every bucket. Says how many rows and
+/// buckets that were.
+pub(crate) fn prove(table: &dyn Table, store: StoreId) -> Result<u64, TableError> {
+    let checkpoint = Checkpoint::read(table, store)?;
+    let checkpoint = checkpoint.ok_or_else(|| TableError::damaged("its checkpoint is gone"))?;
+    let mut read = checkpoint.prove(table)?;
+    for kind in BUCKETED {
+        read += proof::prove_all(table, kind)?;
+    }
+    Ok(read)
+}
+
 /// Makes an empty table one that has nothing of the log: its buckets, and a checkpoint without a
 /// place.
 pub(crate) fn begin(table: &dyn Table, store: StoreId) -> Result<Checkpoint, TableError> {

@@ -21,7 +21,7 @@ mod waits;
 pub use pressure::{Lag, Pressure};
 pub use shared::{Health, Site};
 
-pub(crate) use checkpoint::Checkpoint;
+pub(crate) use checkpoint::{Checkpoint, prove};
 #[cfg(test)]
 pub(crate) use marker::try_put as put_marker;
 pub(crate) use mending::{Opened, open, open_anew};

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use mainstay_ledger::LedgerError;
 
-use crate::applier::Checkpoint;
+use crate::applier::prove;
 use crate::fault::io_error;
 use crate::files::StoreId;
 use crate::open::TABLE_FOLDER;
-use crate::proof::{BUCKETED, prove_all};
-use crate::table::{Table, TableError, TableFactory};
+use crate::table::{TableError, TableFactory};
 
 /// The copy's folder, beside the table's.
 const COPY: &str = "table.verify";
@@ -89,14 +88,4 @@ pub(super) fn check(
             detail: error.to_string(),
         }),
     }
-}
-
-fn prove(table: &dyn Table, store: StoreId) -> Result<u64, TableError> {
-    let checkpoint = Checkpoint::read(table, store)?;
-    let checkpoint = checkpoint.ok_or_else(|| TableError::damaged("it has no checkpoint"))?;
-    let mut rows = checkpoint.prove(table)?;
-    for kind in BUCKETED {
-        rows += prove_all(table, kind)?;
-    }
-    Ok(rows)
 }

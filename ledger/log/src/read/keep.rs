@@ -3,6 +3,7 @@
 //! A snapshot is a hint. Whatever is wrong with one, the run is folded from its events, which are
 //! in the log; a payload is stored once however many snapshots refer to it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use mainstay_ledger::codec::value::{open_value, seal_value};
@@ -62,19 +63,15 @@ impl Reader {
             return;
         }
         self.snapshots.lock().insert(run);
-        self.forget_payloads(run, |digest| {
+        let there = self.forget_payloads(run, |digest| {
             snapshot.payloads.iter().any(|(kept, _)| kept == digest)
         });
-        for (digest, payload) in &snapshot.payloads {
+        // Payloads of the snapshot before were kept before that was, so they are there if it is.
+        let new = snapshot.payloads.iter();
+        for (digest, payload) in new.filter(|(digest, _)| !there.contains(digest)) {
             let key = keys::payload(run, digest);
-            // A table that cannot be read now keeps no snapshot, which is no loss.
-            let Ok(there) = self.standing.get(&key) else {
-                return;
-            };
-            if there.is_none() {
-                let value = seal_value(&key, payload.as_bytes());
-                self.standing.hint(key, Some(value.into()));
-            }
+            let value = seal_value(&key, payload.as_bytes());
+            self.standing.hint(key, Some(value.into()));
         }
         let key = keys::snapshot(run);
         let value: Arc<[u8]> = seal_value(&key, &encode(snapshot, row.head.chain)).into();
@@ -83,18 +80,23 @@ impl Reader {
 }
 
 impl Reader {
-    /// Forgets the payloads that the snapshot of before refers to, but for those that stay.
-    fn forget_payloads(&self, run: RunId, stays: impl Fn(&Digest) -> bool) {
+    /// Forgets the payloads that the snapshot of before refers to, but for those that stay; says
+    /// which these are.
+    fn forget_payloads(&self, run: RunId, stays: impl Fn(&Digest) -> bool) -> HashSet<Digest> {
         let key = keys::snapshot(run);
+        // A snapshot that cannot be read now is replaced as if there were none.
         let Ok(Some(value)) = self.standing.get(&key) else {
-            return;
+            return HashSet::new();
         };
         let Some(before) = open_value(&key, &value).ok().and_then(Head::parse) else {
-            return;
+            return HashSet::new();
         };
-        for digest in before.digests.iter().filter(|digest| !stays(digest)) {
-            self.standing.hint(keys::payload(run, digest), None);
+        let (stay, go): (HashSet<Digest>, HashSet<Digest>) =
+            before.digests.into_iter().partition(stays);
+        for digest in go {
+            self.standing.hint(keys::payload(run, &digest), None);
         }
+        stay
     }
 
     /// Forgets the snapshot of a run that rests or is gone.

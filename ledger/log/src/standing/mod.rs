@@ -21,9 +21,13 @@ use crate::keys::Key;
 use crate::segment::Place;
 use crate::table::TableFactory;
 
-pub use crate::applier::{Bounds, Health, Lag, Pressure, Site, StandingSettings};
+#[cfg(any(test, feature = "conformance"))]
+pub use crate::applier::Bounds;
+pub use crate::applier::{Health, Lag, Pressure, Site, StandingSettings};
 pub use crate::overlay::Change;
-pub use reads::{LookUp, StandingRow};
+pub use reads::LookUp;
+#[cfg(any(test, feature = "conformance"))]
+pub use reads::StandingRow;
 
 /// How things stand.
 #[derive(Debug)]

@@ -10,12 +10,10 @@ use std::sync::Arc;
 use mainstay_ledger::LedgerError;
 use parking_lot::RwLockReadGuard;
 
-use crate::applier::{Checkpoint, Slot};
+use crate::applier::Slot;
 use crate::keys::Key;
 use crate::overlay::{Below, Pin, Snapshot, Stands, Wanted, merge};
-use crate::proof::{
-    BUCKETED, Known, Proof, hash_of, hash_of_row, proof_of, prove_all, prove_from, prove_key,
-};
+use crate::proof::{Known, Proof, hash_of, hash_of_row, proof_of, prove_from, prove_key};
 use crate::table::pieces;
 use crate::table::{Order, Span, Table, TableError};
 
@@ -176,18 +174,10 @@ impl Standing {
 
     /// Reads all of the table and proves it: the kinds that are proven whole, and every bucket.
     /// Says how many rows and buckets were read. The applier waits meanwhile.
+    #[cfg(any(test, feature = "conformance"))]
     pub fn verify(&self) -> Result<u64, LedgerError> {
         let store = self.shared.site.store;
-        self.below(|table| {
-            let checkpoint = Checkpoint::read(table, store)?;
-            let checkpoint =
-                checkpoint.ok_or_else(|| TableError::damaged("its checkpoint is gone"))?;
-            let mut read = checkpoint.prove(table)?;
-            for kind in BUCKETED {
-                read += prove_all(table, kind)?;
-            }
-            Ok(read)
-        })
+        self.below(|table| crate::applier::prove(table, store))
     }
 
     /// Reads the table, between two batches.
