@@ -102,7 +102,7 @@ fn succeeds(command: &mut Command) -> Result<bool> {
 }
 
 /// Folders whose crates are not for others.
-const OURS_ALONE: [&str; 3] = ["examples/", "tests/", "crates/xtask/"];
+const OURS_ALONE: [&str; 4] = ["examples/", "tests/", "crates/xtask/", "fuzz/"];
 
 /// The packages that are for others.
 fn products(tree: &Tree) -> Vec<String> {
@@ -129,6 +129,7 @@ mod tests {
             ("crates/xtask/Cargo.toml", "[package]\nname = \"xtask\"\n"),
             ("ledger/Cargo.toml", "[package]\nname = \"c\"\n"),
             ("tests/Cargo.toml", "[package]\nname = \"tests\"\n"),
+            ("fuzz/Cargo.toml", "[package]\nname = \"fuzz\"\n"),
         ]);
         assert_eq!(products(&tree), ["b", "c"]);
     }

@@ -21,11 +21,22 @@ impl TableFactory for SledFactory {
     }
 
     fn destroy(&self, folder: &Path) -> Result<(), TableError> {
-        match fs::remove_dir_all(folder) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(io_error("removing", folder, &error)),
+        // The folder itself stays: it may be a volume of its own.
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(io_error("listing", folder, &error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| io_error("listing", folder, &error))?;
+            let path = entry.path();
+            let removed = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => fs::remove_dir_all(&path),
+                false => fs::remove_file(&path),
+            };
+            removed.map_err(|error| io_error("removing", &path, &error))?;
         }
+        Ok(())
     }
 
     fn limits(&self) -> TableLimits {
