@@ -1,8 +1,9 @@
 //! How many durable commits a second this machine's disk allows, alone and with many at once.
 //!
 //! `cargo run --release -p mainstay-ledger-sled --example commits [FOLDER]`. Each commit appends
-//! three events and a row in listings to its own run; none is counted before it is durable. Then, how
-//! long a command from outside takes beside callers who leave more behind than the table can take.
+//! three events and a row in listings to its own run; none is counted before it is durable. Then,
+//! how long a command from outside takes beside callers who leave more behind than the table can
+//! take.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
