@@ -30,6 +30,18 @@ pub(crate) fn is_store(disk: &dyn Disk, folder: &Path) -> Result<bool, LedgerErr
     Ok(marked || !names_in(disk, &folder.join(LOG_FOLDER))?.is_empty())
 }
 
+/// Refuses a store that has its name and no log at all, and makes nothing.
+pub(crate) fn has_log(disk: &dyn Disk, folder: &Path) -> Result<(), LedgerError> {
+    let log = folder.join(LOG_FOLDER);
+    match names_in(disk, &log)?
+        .iter()
+        .any(|name| name.ends_with(".log"))
+    {
+        true => Ok(()),
+        false => Err(damaged_at(&log, "there is no segment of the store's log")),
+    }
+}
+
 /// The identity of the new store that `folder` is going to be.
 pub(crate) fn newborn(disk: &dyn Disk, folder: &Path) -> Result<StoreId, LedgerError> {
     let log = folder.join(LOG_FOLDER);

@@ -111,7 +111,10 @@ pub(crate) fn open_on(
     let lock = Lock::take(folder, options.wait)?;
     let known = files::read_format(&*disk, folder, FORMAT)?;
     let store = match known {
-        Some(store) => store,
+        Some(store) => {
+            birth::has_log(&*disk, folder)?;
+            store
+        }
         None => birth::newborn(&*disk, folder)?,
     };
     let settings = &options.settings;

@@ -76,7 +76,7 @@ fn a_store_that_is_not_there_is_not_made() {
 #[test]
 fn a_store_of_another_format_or_without_its_files_is_left_as_it_is() {
     let store = store(&[]);
-    fs::remove_dir_all(store.path().join("sled")).unwrap();
+    fs::remove_dir_all(store.path().join("log")).unwrap();
     let error = ask(store.path(), &["runs", "--json"]).json_error(3);
     assert_eq!(error["code"], "STORE_DAMAGED");
     assert!(
@@ -86,7 +86,7 @@ fn a_store_of_another_format_or_without_its_files_is_left_as_it_is() {
             .contains("copy the whole folder"),
         "{error}"
     );
-    assert!(!store.path().join("sled").exists());
+    assert!(!store.path().join("log").exists());
 }
 
 #[test]
