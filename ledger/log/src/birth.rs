@@ -10,8 +10,8 @@ use std::path::Path;
 use mainstay_ledger::LedgerError;
 
 use crate::fault::{damaged_at, io_error};
-use crate::files::{ACKED_FILE, Disk, FORMAT_FILE, OLDEST_FILE, StoreId, sync_name};
-use crate::open::LOG_FOLDER;
+use crate::files::{ACKED_FILE, AckedFile, Disk, FORMAT_FILE, OLDEST_FILE, StoreId, sync_name};
+use crate::open::{LOG_FOLDER, TABLE_FOLDER};
 use crate::segment::BEGIN_BYTES;
 
 /// What stores of formats 1 and 2 have, and later ones have not.
@@ -61,7 +61,7 @@ pub(crate) fn newborn(disk: &dyn Disk, folder: &Path) -> Result<StoreId, LedgerE
             .all(|empty| *empty),
         _ => false,
     };
-    if !unused {
+    if !unused || has_history(disk, folder)? {
         let detail = "there is a log, and not the file FORMAT that says whose it is";
         return Err(damaged_at(folder, detail));
     }
@@ -75,6 +75,17 @@ pub(crate) fn newborn(disk: &dyn Disk, folder: &Path) -> Result<StoreId, LedgerE
         }
     }
     StoreId::draw()
+}
+
+/// Whether something beside the log says that there was one: a table, which comes after the name, or
+/// an acknowledged frame.
+fn has_history(disk: &dyn Disk, folder: &Path) -> Result<bool, LedgerError> {
+    if !names_in(disk, &folder.join(TABLE_FOLDER))?.is_empty() {
+        return Ok(true);
+    }
+    let path = folder.join(ACKED_FILE);
+    let acknowledged = AckedFile::claims(disk, folder);
+    acknowledged.map_err(|error| io_error("reading", &path, &error))
 }
 
 /// Whether a segment holds nothing but how it begins.

@@ -154,6 +154,10 @@ impl<F> LogLedger<F> {
         if !row.rests() {
             return Err(EraseError::Open);
         }
+        // What cannot be read cannot be written anew: found before anything is decided.
+        for frame in reader.archive.frames(None) {
+            frame.map_err(LedgerError::from)?;
+        }
         let effects = reader.effects_of(erasure.run)?;
         let start = row.summary.as_ref().and_then(|summary| {
             let start_key = summary.start_key.as_ref()?;
@@ -187,6 +191,8 @@ impl<F> LogLedger<F> {
         file: &Path,
         progress: &mut Progress<'_>,
     ) -> Result<Imported, ExchangeError> {
+        // Nobody frees segments meanwhile, nor begins one between an answer and the look at the end.
+        let _alone = self.shared().housekeeping.lock();
         let mut write = |pieces| {
             self.sweep(Sweep::Import(pieces))?;
             Ok(self.reader().archive.end().segment)

@@ -21,6 +21,7 @@ use crate::commit::queue::Queue;
 use crate::exchange::Progress;
 use crate::files::{self, Disk, Lock, Marks, RealDisk, StoreId};
 use crate::heads::Heads;
+use crate::inspect;
 use crate::keys;
 use crate::read::{Reader, Rows};
 use crate::retention::condemned;
@@ -109,13 +110,29 @@ pub(crate) fn open_on(
         });
     }
     let lock = Lock::take(folder, options.wait)?;
+    if inspect::is_unfinished(folder)? {
+        let detail = "a repair was cut off while it put a new log in place";
+        return Err(LedgerError::Damaged {
+            detail: format!("{}: {detail}", folder.display()),
+            way_out: "`mainstay repair --apply` ends it".to_owned(),
+        });
+    }
     let known = files::read_format(&*disk, folder, FORMAT)?;
     let store = match known {
         Some(store) => {
             birth::has_log(&*disk, folder)?;
             store
         }
-        None => birth::newborn(&*disk, folder)?,
+        None => {
+            let store = birth::newborn(&*disk, folder)?;
+            if !options.create {
+                // What was going to be a store is none, and looking makes none.
+                return Err(LedgerError::Missing {
+                    folder: folder.display().to_string(),
+                });
+            }
+            store
+        }
     };
     let settings = &options.settings;
     let (mut log, archive) = Log::open(folder, Arc::clone(&disk), store, settings.log)?;

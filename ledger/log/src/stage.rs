@@ -57,7 +57,7 @@ pub(crate) struct Layer {
     pub(crate) rows: BTreeMap<Key, NewRow>,
     pub(crate) records: Vec<NewRecords>,
     /// Runs that are taken out of the archive.
-    pub(crate) pruned: Vec<RunId>,
+    pub(crate) pruned: BTreeSet<RunId>,
     /// Parts that append events.
     pub(crate) appends: u64,
     /// The newest time among the events.
@@ -246,6 +246,9 @@ impl<'a> Stage<'a> {
 
     /// Where a run stands as the group so far leaves it, and whether the group begins it.
     pub(crate) fn run(&self, run: RunId) -> Result<Option<NewRun>, LedgerError> {
+        if self.is_pruned(run) {
+            return Ok(None);
+        }
         let staged = self
             .tried
             .runs
@@ -291,9 +294,19 @@ impl<'a> Stage<'a> {
         self.tried.newest = self.tried.newest.max(Some(newest));
     }
 
-    /// Stages that nothing of a run is left.
+    /// Whether the group takes a run away: nothing after that finds it.
+    fn is_pruned(&self, run: RunId) -> bool {
+        self.tried.pruned.contains(&run) || self.kept.pruned.contains(&run)
+    }
+
+    /// Whether the group says anything new of a run.
+    pub(crate) fn is_touched(&self, run: RunId) -> bool {
+        self.tried.runs.contains_key(&run) || self.kept.runs.contains_key(&run)
+    }
+
+    /// Stages that nothing of a run is left. The group says nothing else of it.
     pub(crate) fn prune(&mut self, run: RunId) {
-        self.tried.pruned.push(run);
+        self.tried.pruned.insert(run);
     }
 
     /// Notes what subscribers have to hear of.
@@ -304,6 +317,9 @@ impl<'a> Stage<'a> {
 
 impl View for Stage<'_> {
     fn head(&self, run: RunId) -> Result<Option<Head>, LedgerError> {
+        if self.is_pruned(run) {
+            return Ok(None);
+        }
         if let Some(staged) = self
             .tried
             .runs

@@ -59,6 +59,10 @@ pub(crate) fn export(args: &ExportArgs, output: &Output) -> Result<(), CliError>
                 (Ok(_), Err(error)) => Err(ExchangeError::Output(error)),
                 (Err(error), _) => Err(error),
             }
+            .inspect_err(|_| {
+                // Half an export helps nobody, and would be in the way of the next one.
+                let _ = std::fs::remove_file(path);
+            })
         }
     };
     bar.clear();

@@ -26,6 +26,9 @@ pub(crate) struct Shared {
     standing: Arc<Standing>,
     /// Callers that have asked and have no answer yet.
     asking: AtomicUsize,
+    /// Held by whoever frees segments, and by an import, whose records lie in some before their run
+    /// has a row.
+    pub(crate) housekeeping: Mutex<()>,
 }
 
 impl Shared {
@@ -36,6 +39,7 @@ impl Shared {
             committer: Mutex::new(committer),
             queue,
             asking: AtomicUsize::new(0),
+            housekeeping: Mutex::new(()),
         })
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct Taken {
     pub(crate) wish: Wish,
     /// Of a commit: the verdicts so far.
     verdicts: Vec<Verdict>,
+    /// How many of these are from earlier groups.
+    began: usize,
     /// Whether its answer is known and may leave after the sync.
     pub(crate) done: bool,
 }
@@ -36,6 +38,7 @@ impl Taken {
         Self {
             wish,
             verdicts: Vec::new(),
+            began: 0,
             done: false,
         }
     }
@@ -48,6 +51,7 @@ impl Taken {
         self.done = match &mut self.wish {
             Wish::Commit(requests, looked, reply) => {
                 stage.believe(looked);
+                self.began = self.verdicts.len();
                 let left = &requests[self.verdicts.len()..];
                 let each = |request| settled(stage, |stage| commit(stage, room, request));
                 let answer = left.iter().map_while(each).try_for_each(|verdict| {
@@ -65,25 +69,36 @@ impl Taken {
                 answer.map(|answer| reply.set(answer)).is_some()
             }
             Wish::Sweep(sweep, reply) => {
-                let answer = settled(stage, |stage| sweep.stage(stage));
+                let answer = settled(stage, |stage| {
+                    let done = sweep.stage(stage)?;
+                    match limits::REQUEST_BYTES_MAX < stage.bytes_tried() {
+                        true => Err(LedgerError::Full {
+                            detail: "this is more than can be appended at once".to_owned(),
+                        }),
+                        false => Ok(done),
+                    }
+                });
                 answer.map(|answer| reply.set(answer)).is_some()
             }
         };
     }
 
     /// The group this wish was part of could not be written for want of room, and nothing of it
-    /// was: whatever it was told to be written was not.
+    /// was: whatever it was told in this group is not so.
     pub(crate) fn found_no_room(&mut self) {
-        let full = |verdict: &mut Verdict| {
-            if matches!(verdict, Verdict::Committed(_)) {
-                *verdict = Verdict::Full;
-            }
+        // Refusals too: they may rest on what was not written. What earlier groups wrote is durable.
+        let began = self.began;
+        let full = |verdicts: &mut [Verdict]| {
+            let of_group = verdicts.get_mut(began..).unwrap_or_default();
+            of_group
+                .iter_mut()
+                .for_each(|verdict| *verdict = Verdict::Full);
         };
-        self.verdicts.iter_mut().for_each(full);
+        full(&mut self.verdicts);
         match &mut self.wish {
             Wish::Commit(_, _, reply) => reply.change(|answer| {
                 if let Ok(verdicts) = answer {
-                    verdicts.iter_mut().for_each(full);
+                    full(verdicts);
                 }
             }),
             Wish::Enqueue(_, _, reply) => reply.change(|answer| *answer = Err(LedgerError::full())),

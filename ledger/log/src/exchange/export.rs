@@ -70,6 +70,11 @@ pub(crate) fn export(
         tally: Tally::default(),
         done: Exported::default(),
     };
+    if let ExportScope::Run(run) = scope
+        && reader.row(run)?.is_none()
+    {
+        return Err(ExchangeError::Unknown { run });
+    }
     export.head(store, scope)?;
     match scope {
         ExportScope::All => export.everything(progress)?,

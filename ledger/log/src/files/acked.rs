@@ -80,6 +80,26 @@ impl AckedFile {
         Ok((opened, newest.map(|(_, acked)| acked)))
     }
 
+    /// Whether a file in `folder`, of whatever store, says that more was acknowledged than how a log
+    /// begins. It is not proven: for a folder whose store is not known.
+    pub(crate) fn claims(disk: &dyn Disk, folder: &Path) -> io::Result<bool> {
+        let file = match disk.open(&folder.join(ACKED_FILE)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        for turn in [0, 1] {
+            let mut bytes = [0; SLOT_BYTES];
+            if file.read_at(&mut bytes, place(turn) as u64).is_ok()
+                && let Some(frame) = Fields(&bytes[16..]).u64()
+                && 1 < frame
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Says that everything up to `acked` is durable.
     pub(crate) fn note(&mut self, acked: Acked) -> io::Result<()> {
         let bytes = to_bytes(self.store, self.turn, acked);

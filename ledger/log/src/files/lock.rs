@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use mainstay_ledger::LedgerError;
 use mainstay_types::{Millis, limits};
 
+use super::disk::is_full;
 use crate::fault::io_error;
 
 /// The lock file's name in the store's folder.
@@ -59,7 +60,11 @@ impl Lock {
             }
             thread::sleep(POLL.min(left));
         }
-        write_holder(&mut file).map_err(error)?;
+        match write_holder(&mut file) {
+            // A full disk must not keep anybody from making room; the lock holds without a name.
+            Err(failed) if is_full(&failed) => {}
+            written => written.map_err(error)?,
+        }
         Ok(Self { file })
     }
 }

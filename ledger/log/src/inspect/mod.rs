@@ -8,5 +8,6 @@ mod repair;
 mod tables;
 mod verify;
 
+pub(crate) use rebuild::is_unfinished;
 pub use repair::{Repair, repair};
 pub use verify::{Finding, Report, verify};

@@ -1,21 +1,22 @@
 //! A log, written anew from what is left of one: in a folder beside, then put in its place.
 //!
 //! Frames and segments get new numbers, so rows of runs and records are told where their
-//! predecessors lie now. A kill before the last step leaves the old log where it was.
+//! predecessors lie now. A kill before it is whole leaves the old log where it was; after that, the
+//! next repair ends what this one began, and no store opens in between.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use mainstay_ledger::LedgerError;
-use mainstay_types::RunId;
+use mainstay_types::{RunId, limits};
 
 use super::repair::{REPLACED, make, move_into};
 use super::tables::Copy;
 use crate::fault::io_error;
-use crate::files::{AckedFile, Disk, RealDisk, StoreId};
+use crate::files::{AckedFile, Disk, RealDisk, StoreId, sync_name};
 use crate::keys::{self, Key};
-use crate::open::changes_of;
+use crate::open::{TABLE_FOLDER, changes_of};
 use crate::read::Rows;
 use crate::run_row::RunRow;
 use crate::segment::{
@@ -26,7 +27,9 @@ use crate::standing::{Site, Standing, StandingSettings};
 use crate::table::TableFactory;
 
 /// Where the new log is written until it is whole.
-const BESIDE: &str = "repaired";
+const BESIDE: &str = "repaired.new";
+/// The new log when it is whole and durable.
+const WHOLE: &str = "repaired";
 
 /// Rows of one frame of corrections.
 const HANDFUL: usize = 256;
@@ -40,6 +43,12 @@ pub(super) fn rebuild(
     kept: &Path,
 ) -> Result<Vec<String>, LedgerError> {
     let beside = folder.join(BESIDE);
+    let whole = folder.join(WHOLE);
+    if is_there(&whole)? {
+        // A former repair was cut off while it put things in place.
+        put_in_place(folder, &whole, kept)?;
+        return Ok(Vec::new());
+    }
     match std::fs::remove_dir_all(&beside) {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -77,15 +86,40 @@ pub(super) fn rebuild(
     lost.extend(writer.stop_suspects()?);
     drop(writer);
     former.close();
-    make(kept)?;
-    for name in REPLACED {
-        move_into(&folder.join(name), kept)?;
-    }
-    for name in REPLACED {
-        move_into(&beside.join(name), folder)?;
-    }
-    std::fs::remove_dir_all(&beside).map_err(|error| io_error("removing", &beside, &error))?;
+    // From here on a repair that is cut off is ended by the next one.
+    std::fs::rename(&beside, &whole)
+        .and_then(|()| sync_name(&whole))
+        .map_err(|error| io_error("renaming", &beside, &error))?;
+    put_in_place(folder, &whole, kept)?;
     Ok(lost)
+}
+
+/// Whether a repair of this store was cut off while it put a finished log in place.
+pub(crate) fn is_unfinished(folder: &Path) -> Result<bool, LedgerError> {
+    is_there(&folder.join(WHOLE))
+}
+
+fn is_there(path: &Path) -> Result<bool, LedgerError> {
+    path.try_exists()
+        .map_err(|error| io_error("looking for", path, &error))
+}
+
+/// Moves the new log in, file by file; what is in its place goes to `kept` first. The acknowledged
+/// position goes last: without a log that fits it, no store opens.
+fn put_in_place(folder: &Path, whole: &Path, kept: &Path) -> Result<(), LedgerError> {
+    if !is_there(kept)? {
+        make(kept)?;
+    }
+    for name in REPLACED {
+        if is_there(&whole.join(name))? {
+            move_into(&folder.join(name), kept)?;
+            move_into(&whole.join(name), folder)?;
+        } else if name == TABLE_FOLDER {
+            // The new log has none yet.
+            move_into(&folder.join(name), kept)?;
+        }
+    }
+    std::fs::remove_dir_all(whole).map_err(|error| io_error("removing", whole, &error))
 }
 
 /// The newest frame that is known to have been acknowledged.
@@ -247,7 +281,16 @@ impl Writer {
 
     /// Sets and removes rows so that they are as `wanted` says.
     fn correct(&mut self, changes: &[(Key, Option<Arc<[u8]>>)]) -> Result<(), LedgerError> {
-        for handful in changes.chunks(HANDFUL) {
+        let mut bytes = 0;
+        let handfuls = changes.chunk_by(|(key, value), _| {
+            bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
+            let goes_on = bytes < limits::GROUP_BYTES_MAX;
+            if !goes_on {
+                bytes = 0;
+            }
+            goes_on
+        });
+        for handful in handfuls.flat_map(|handful| handful.chunks(HANDFUL)) {
             let bytes = handful
                 .iter()
                 .map(|(key, value)| 32 + key.len() + value.as_ref().map_or(0, |value| value.len()));
@@ -343,8 +386,20 @@ impl Former {
                 changes.push((key.clone(), Some(value)));
             }
         }
-        let gone = writer.rows.keys().filter(|key| !known.contains_key(*key));
-        changes.extend(gone.map(|key| (key.clone(), None)));
+        let gone: Vec<Key> = writer
+            .rows
+            .keys()
+            .filter(|key| !known.contains_key(*key))
+            .cloned()
+            .collect();
+        for key in gone {
+            // It was closed or pruned where something is missing, and how is not known.
+            if keys::is_run(&key) {
+                writer.suspects.sure.insert(key);
+            } else {
+                changes.push((key, None));
+            }
+        }
         writer.correct(&changes)?;
         Ok(Vec::new())
     }

@@ -4,6 +4,7 @@
 //! What the table knows and the log has lost is written into the new log, so that no key is free
 //! that was taken. What cannot be brought back is named. What is replaced is kept.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +44,9 @@ pub fn repair<F: TableFactory + Default + 'static>(
     apply: bool,
     progress: &mut Progress<'_>,
 ) -> Result<Repair, LedgerError> {
+    if rebuild::is_unfinished(folder)? {
+        return end_unfinished::<F>(folder, apply);
+    }
     let report = verify(folder, factory, progress)?;
     let plan = Plan::of(folder, &report);
     let mut repair = Repair {
@@ -82,6 +86,39 @@ pub fn repair<F: TableFactory + Default + 'static>(
     // Opening makes the table anew, and footers; that it opens is the proof of the repair.
     let store = LogLedger::<F>::open(folder, OpenOptions::default())?;
     store.close()?;
+    if plan.log {
+        let after = verify(folder, factory, progress)?;
+        let hurt = after.findings.iter().filter(|found| found.run.is_some());
+        repair.lost.extend(hurt.map(said));
+        let orphans = after.orphans.iter();
+        repair
+            .lost
+            .extend(orphans.map(|run| format!("run {run}: where it stood is not known")));
+    }
+    let mut told = HashSet::new();
+    repair.lost.retain(|lost| told.insert(lost.clone()));
+    Ok(repair)
+}
+
+/// Ends a repair that was cut off.
+fn end_unfinished<F: TableFactory + Default + 'static>(
+    folder: &Path,
+    apply: bool,
+) -> Result<Repair, LedgerError> {
+    let mut repair = Repair {
+        actions: vec!["put the log in place that a former repair has written".to_owned()],
+        ..Repair::default()
+    };
+    if apply {
+        let lock = Lock::take(folder, Millis::ZERO)?;
+        let store = files::read_format(&RealDisk, folder, FORMAT)?;
+        let store = store.ok_or_else(|| crate::fault::damaged_at(folder, "it has no name"))?;
+        let kept = keep_place(folder)?;
+        rebuild::rebuild(folder, store, Arc::new(F::default()), &kept)?;
+        repair.kept_in = Some(kept);
+        drop(lock);
+        LogLedger::<F>::open(folder, OpenOptions::default())?.close()?;
+    }
     Ok(repair)
 }
 

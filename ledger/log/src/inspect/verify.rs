@@ -52,6 +52,8 @@ pub struct Report {
     pub records: u64,
     /// Rows of the table.
     pub rows: u64,
+    /// Runs with records and without a row: what a cut-off import left, or a repair.
+    pub orphans: Vec<RunId>,
     /// What is wrong, in the order it was found; at most a thousand.
     pub findings: Vec<Finding>,
 }
@@ -60,15 +62,22 @@ pub struct Report {
 const FINDINGS_MAX: usize = 1_000;
 
 /// What is known of a run's records.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Known {
-    /// The newest record, and the chain value after it.
-    end: (Seq, Chain),
+    /// Stretches of records that follow each other, as they were read.
+    stretches: Vec<Stretch>,
     /// Where the run ends by its newest row.
     head: Option<Head>,
     gone: bool,
     /// Something of it was told already.
     told: bool,
+}
+
+/// Records that follow each other: what comes before them, and what after.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from: (Seq, Chain),
+    to: (Seq, Chain),
 }
 
 pub(super) struct Verify {
@@ -212,7 +221,8 @@ impl Verify {
                 Entry::Row { key, value } => self.row(key, value),
                 Entry::Closed { run, row, .. } => self.head(run, row),
                 Entry::Pruned { run } => {
-                    self.runs.entry(run).or_insert_with(|| Known::new(run)).gone = true;
+                    let known = self.runs.entry(run).or_default();
+                    (known.gone, known.stretches) = (true, Vec::new());
                 }
                 Entry::Gone { .. } => {}
             }
@@ -222,24 +232,13 @@ impl Verify {
 
     fn records(&mut self, records: &Records<'_>) {
         let run = records.run;
-        let mut known = *self.runs.entry(run).or_insert_with(|| Known::new(run));
+        let mut known = self.runs.remove(&run).unwrap_or_default();
         known.gone = false;
         for (seq, bytes) in records.iter() {
             self.report.records += 1;
-            // Copies that were written forward were proven where they first lay, if that is kept.
-            let follows = seq == known.end.0.next();
-            let chain = match follows {
-                true => Ok(known.end.1),
-                false => record::chain_of(run, seq, bytes),
-            };
-            let opened = chain.and_then(|chain| record::open(run, seq, bytes, chain));
-            match opened {
-                Ok((_, chain)) if known.end.0 < seq => known.end = (seq, chain),
-                Ok(_) => {}
-                Err(error) => {
-                    known.told = true;
-                    self.of_run(run, &error);
-                }
+            if let Err(error) = known.add(run, seq, bytes) {
+                known.told = true;
+                self.of_run(run, &error);
             }
         }
         self.runs.insert(run, known);
@@ -260,7 +259,7 @@ impl Verify {
     fn head(&mut self, run: RunId, row: &[u8]) {
         match RunRow::decode(run, row) {
             Ok(row) => {
-                let known = self.runs.entry(run).or_insert_with(|| Known::new(run));
+                let known = self.runs.entry(run).or_default();
                 known.head = Some(row.head);
                 known.gone = false;
             }
@@ -278,28 +277,28 @@ impl Verify {
         });
     }
 
-    /// A run whose records end elsewhere than its row says.
+    /// Runs whose records are not what their rows say.
     pub(super) fn runs_are_whole(&mut self) {
-        let mut hurt: Vec<(RunId, Known)> = Vec::new();
-        for (run, known) in &self.runs {
-            let ends = known.head.map(|head| (head.seq, head.chain));
-            let whole = known.gone || known.told || ends == Some(known.end);
-            if !whole && known.head.is_some() {
-                hurt.push((*run, *known));
+        let mut hurt: Vec<(RunId, String)> = Vec::new();
+        for (run, known) in &mut self.runs {
+            if known.gone || known.told {
+                continue;
+            }
+            match known.head {
+                Some(head) => hurt.extend(known.missing(*run, head).map(|what| (*run, what))),
+                // What an import or a repair left of it: nobody sees it.
+                None => self.report.orphans.push(*run),
             }
         }
-        hurt.sort_by_key(|(run, _)| *run);
+        hurt.sort();
+        self.report.orphans.sort_unstable();
         self.report.runs = self.runs.values().filter(|known| !known.gone).count() as u64;
-        for (run, known) in hurt {
-            let head = known.head.map_or(Seq(0), |head| head.seq);
+        for (run, detail) in hurt {
             self.find(Finding {
                 code: Code::CorruptChain,
                 file: None,
                 run: Some(run),
-                detail: format!(
-                    "run {run}: its records end with {}, its row says {head}",
-                    known.end.0
-                ),
+                detail: format!("run {run}: {detail}"),
                 loses: true,
             });
         }
@@ -316,7 +315,13 @@ impl Verify {
         let acked = AckedFile::open(disk, folder, store);
         match &acked {
             // What a crash left behind the end was acknowledged to nobody.
-            Ok((_, Some(Acked { frame, .. }))) if *frame <= last => self.open_hole = None,
+            Ok((_, Some(Acked { frame, .. }))) if *frame <= last => {
+                self.open_hole = self
+                    .open_hole
+                    .take()
+                    .filter(|hole| hole.kind != Missing::Bytes);
+                self.hole(true);
+            }
             _ => self.hole(true),
         }
         match acked {
@@ -367,12 +372,53 @@ impl Verify {
 }
 
 impl Known {
-    fn new(run: RunId) -> Self {
-        Self {
-            end: (Seq(0), Chain::start(run)),
-            head: None,
-            gone: false,
-            told: false,
+    /// Takes in a record; it continues the newest stretch, or begins one.
+    fn add(&mut self, run: RunId, seq: Seq, bytes: &[u8]) -> Result<(), LedgerError> {
+        let goes_on = self.stretches.last().filter(|last| last.to.0.next() == seq);
+        let before = match goes_on {
+            Some(last) => last.to.1,
+            // The first record follows what every run begins with.
+            None if seq == Seq(1) => Chain::start(run),
+            None => record::chain_of(run, seq, bytes)?,
+        };
+        let (_, after) = record::open(run, seq, bytes, before)?;
+        match self
+            .stretches
+            .last_mut()
+            .filter(|last| last.to.0.next() == seq)
+        {
+            Some(last) => last.to = (seq, after),
+            None => self.stretches.push(Stretch {
+                from: (Seq(seq.get() - 1), before),
+                to: (seq, after),
+            }),
         }
+        Ok(())
+    }
+
+    /// What is missing of a run that ends as its row says; copies of records may overlap.
+    fn missing(&mut self, run: RunId, head: Head) -> Option<String> {
+        self.stretches.sort_by_key(|stretch| stretch.from.0);
+        let mut end = (Seq(0), Chain::start(run));
+        for stretch in &self.stretches {
+            if end.0 < stretch.from.0 {
+                let next = end.0.next();
+                return Some(format!(
+                    "record {next} is missing, and record {} is there",
+                    stretch.from.0.next()
+                ));
+            }
+            if end.0 == stretch.from.0 && end.1 != stretch.from.1 {
+                return Some(format!(
+                    "record {} does not follow those before it",
+                    end.0.next()
+                ));
+            }
+            if end.0 < stretch.to.0 {
+                end = stretch.to;
+            }
+        }
+        (end != (head.seq, head.chain))
+            .then(|| format!("its records end with {}, its row says {}", end.0, head.seq))
     }
 }

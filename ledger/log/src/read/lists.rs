@@ -94,6 +94,17 @@ impl Reader {
 
     /// Alerts after `after`, in order.
     pub(crate) fn alerts(&self, after: AlertSeq) -> Result<Page<StoredAlert>, LedgerError> {
+        loop {
+            let first = self.first_alert()?;
+            match self.alerts_kept_after(after) {
+                // The oldest ones were forgotten while they were read.
+                Err(_) if first < self.first_alert()? => {}
+                page => return page,
+            }
+        }
+    }
+
+    fn alerts_kept_after(&self, after: AlertSeq) -> Result<Page<StoredAlert>, LedgerError> {
         // Read before the alerts: those that come meanwhile have larger numbers.
         let newest = self.number(&keys::newest_alert())?;
         let first = self.first_alert()?.max(after.next());

@@ -12,22 +12,47 @@ use crate::segment::{Pack, RecordsIter};
 impl Reader {
     /// A run as it stands, and its waiting inbox.
     pub(crate) fn load(&self, run: RunId) -> Result<Option<Loaded>, LedgerError> {
-        let Some(row) = self.row(run)? else {
+        self.steady(run, |row| self.load_at(run, row))
+    }
+
+    /// What `read` makes of a run as its row says it stands. Records may be written forward and
+    /// their segment freed while they are looked for; then the row has changed, and it is read
+    /// again. Only what is wrong with a row that stays is told.
+    pub(crate) fn steady<T>(
+        &self,
+        run: RunId,
+        read: impl Fn(&RunRow) -> Result<T, LedgerError>,
+    ) -> Result<Option<T>, LedgerError> {
+        let Some(mut row) = self.row(run)? else {
             return Ok(None);
         };
+        loop {
+            let error = match read(&row) {
+                Ok(found) => return Ok(Some(found)),
+                Err(error) => error,
+            };
+            match self.row(run)? {
+                Some(again) if again != row => row = again,
+                Some(_) => return Err(error),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn load_at(&self, run: RunId, row: &RunRow) -> Result<Loaded, LedgerError> {
         let kept = self.kept(run, row.head.seq)?;
         let start = kept.as_ref().map_or_else(
             || (Seq(0), Chain::start(run)),
             |(snapshot, chain)| (snapshot.seq, *chain),
         );
-        let packs = self.packs(run, &row, start.0.next())?;
+        let packs = self.packs(run, row, start.0.next())?;
         let records = records_between(run, &packs, start.0, row.head.seq)?;
         let events = open_tail(run, start, row.head, records)?;
-        Ok(Some(Loaded {
+        Ok(Loaded {
             snapshot: kept.map(|(snapshot, _)| snapshot),
             events,
             inbox: self.inbox(run)?,
-        }))
+        })
     }
 
     /// A page of a run's events after `after`.
@@ -36,16 +61,22 @@ impl Reader {
         run: RunId,
         after: Seq,
     ) -> Result<Option<Page<Recorded>>, LedgerError> {
-        let Some(row) = self.row(run)? else {
-            return Ok(None);
-        };
+        self.steady(run, |row| self.history_at(run, row, after))
+    }
+
+    fn history_at(
+        &self,
+        run: RunId,
+        row: &RunRow,
+        after: Seq,
+    ) -> Result<Page<Recorded>, LedgerError> {
         // Beginning one record early proves that the page follows what lies before it.
         let from = Seq(after.get().min(row.head.seq.get()).saturating_sub(1));
         if row.head.seq <= after {
-            return Ok(Some(Page {
+            return Ok(Page {
                 rows: Vec::new(),
                 more: false,
-            }));
+            });
         }
         // A page more than is shown, so that the record before it never leaves none.
         let within = 2 * limits::PAGE_EVENT_BYTES_MAX;
@@ -68,7 +99,7 @@ impl Reader {
         let (mut rows, (last, _)) = open_from(run, (from, start), wanted)?;
         rows.drain(..early.min(rows.len()));
         let more = !rows.is_empty() && last < row.head.seq;
-        Ok(Some(Page { rows, more }))
+        Ok(Page { rows, more })
     }
 
     pub(crate) fn packs(

@@ -39,6 +39,10 @@ pub(crate) fn erase(
     (effects, start): (&[Key], Option<&Key>),
 ) -> Result<u64, LedgerError> {
     let run = erasure.run;
+    if stage.is_touched(run) || !stage.run(run)?.is_some_and(|found| found.row.rests()) {
+        let detail = format!("run {run} moved while it was to be erased; ask again");
+        return Err(LedgerError::Io { detail });
+    }
     let error = |error| fault::of_store("a row of an erased run", &error);
     for key in effects {
         if let Some(value) = stage.value(key)? {

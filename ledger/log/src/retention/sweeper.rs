@@ -87,17 +87,31 @@ impl Sweeper {
         }
     }
 
-    /// One round of everything, by the store's own time.
-    pub(crate) fn round(&mut self) -> Result<(), LedgerError> {
-        let Some(now) = self.reader.newest_time()? else {
-            return Ok(());
+    /// One round of everything, by the store's own time. A step that fails, for want of room or
+    /// because something cannot be read, keeps what it would have taken away and stops no other.
+    pub(crate) fn round(&mut self) {
+        let shared = Arc::clone(&self.shared);
+        let _alone = shared.housekeeping.lock();
+        let now = match self.reader.newest_time() {
+            Ok(Some(now)) => now,
+            Ok(None) => return,
+            Err(error) => return told("the time", &error),
         };
-        self.forget_keys(now)?;
-        self.prune_due(now)?;
-        self.forget_alerts()?;
         self.earn();
-        while self.free_oldest(now, Effort::Little)? {}
-        Ok(())
+        let steps: [(&str, Step); 4] = [
+            ("keys", |sweeper, now| sweeper.forget_keys(now)),
+            ("runs", |sweeper, now| sweeper.prune_due(now)),
+            ("alerts", |sweeper, _| sweeper.forget_alerts()),
+            ("segments", |sweeper, now| {
+                while sweeper.free_oldest(now, Effort::Little)? {}
+                Ok(())
+            }),
+        ];
+        for (what, step) in steps {
+            if let Err(error) = step(self, now) {
+                told(what, &error);
+            }
+        }
     }
 
     /// Everything that can go at `now`, at once.
@@ -107,6 +121,8 @@ impl Sweeper {
         now: Timestamp,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(), LedgerError> {
+        let shared = Arc::clone(&self.shared);
+        let _alone = shared.housekeeping.lock();
         self.forget_keys(now)?;
         self.prune_all(which, now, progress)?;
         self.forget_alerts()?;
@@ -257,22 +273,56 @@ impl Sweeper {
         let leave = self.reader.archive.leave(oldest.no)?;
         let living = self.living(&leave)?;
         let runs: u64 = living.iter().map(|run| run.bytes).sum();
-        // Reading the whole segment is worth it only when the runs leave enough.
-        let most = u64::from(oldest.end) / 4 * 3;
-        if most < runs {
-            return Ok(false);
-        }
         let bytes = runs + self.living_rows(oldest.no)?;
-        let waits = |run: &&RunIn| run.expires_at.is_some_and(|at| now < at);
-        let all_over = !living.iter().any(waits);
-        let pays = all_over && (bytes <= self.appended.credit || effort == Effort::Much);
-        let few = bytes <= u64::from(oldest.end) / 4;
-        if most < bytes || !(few || pays) {
+        if !self.is_worth(oldest, bytes, (&living, now), effort)? {
             return Ok(false);
         }
         self.carry(oldest.no, &living)?;
         self.appended.credit = self.appended.credit.saturating_sub(bytes);
         self.free(oldest)
+    }
+
+    /// Whether so many bytes are written forward so that a segment can go.
+    fn is_worth(
+        &self,
+        oldest: &SegmentInfo,
+        bytes: u64,
+        (living, now): (&[&RunIn], Timestamp),
+        effort: Effort,
+    ) -> Result<bool, LedgerError> {
+        let quarter = u64::from(oldest.end) / 4;
+        if bytes <= quarter {
+            return Ok(true);
+        }
+        // A closed run whose time is not over leaves on its own.
+        if living
+            .iter()
+            .any(|run| run.expires_at.is_some_and(|at| now < at))
+        {
+            return Ok(false);
+        }
+        match effort {
+            // What lives for long must not keep everything behind it from going.
+            Effort::Little => Ok(bytes <= self.appended.credit),
+            Effort::Much => Ok(bytes <= 3 * quarter || self.is_half_dead_behind(oldest.no)?),
+        }
+    }
+
+    /// Whether some later segment would give back half of itself.
+    fn is_half_dead_behind(&self, oldest: SegmentNo) -> Result<bool, LedgerError> {
+        for segment in self.reader.archive.segments() {
+            if segment.no <= oldest || !segment.sealed {
+                continue;
+            }
+            let leave = self.reader.archive.leave(segment.no)?;
+            let runs: u64 = self.living(&leave)?.iter().map(|run| run.bytes).sum();
+            if runs <= u64::from(segment.end) / 2
+                && runs + self.living_rows(segment.no)? <= u64::from(segment.end) / 2
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether it is worth reading an index: something expired in it, or nothing was closed in it.
@@ -398,6 +448,13 @@ impl Sweeper {
         self.swept.bytes += u64::from(oldest.bytes);
         Ok(true)
     }
+}
+
+/// One step of a round.
+type Step = fn(&mut Sweeper, Timestamp) -> Result<(), LedgerError>;
+
+fn told(what: &str, error: &LedgerError) {
+    tracing::warn!(what, %error, "nothing of this kind was taken away");
 }
 
 /// How much is done for a segment to be freed.

@@ -35,9 +35,7 @@ impl Sweeping {
                         return;
                     }
                     parking_lot::MutexGuard::unlocked(&mut stop, || {
-                        // A round that fails, for want of room or because something cannot be read,
-                        // keeps what it would have taken away; the next one tries again.
-                        let _ = sweeper.round();
+                        sweeper.round();
                     });
                 }
             })

@@ -83,7 +83,10 @@ impl From<LogError> for LedgerError {
         match error {
             LogError::Damaged { .. } => fault::damaged(error.to_string()),
             LogError::Poisoned { detail } => Self::Poisoned { detail },
-            LogError::Io { .. } | LogError::Full { .. } | LogError::TooLarge { .. } => Self::Io {
+            LogError::Full { .. } => Self::Full {
+                detail: error.to_string(),
+            },
+            LogError::Io { .. } | LogError::TooLarge { .. } => Self::Io {
                 detail: error.to_string(),
             },
         }

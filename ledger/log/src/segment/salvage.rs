@@ -11,7 +11,7 @@ use super::reader::{Bad, Frame, FrameReader};
 use super::scan;
 use super::segments::{file_name, folder_of, number_of};
 use super::{LogError, Place, SegmentNo};
-use crate::files::{Disk, StoreId};
+use crate::files::{Disk, StoreId, read_oldest};
 
 /// How much is looked through at a time for a frame, in bytes; a multiple of where one may begin.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -75,10 +75,16 @@ pub(crate) fn salvage(
         each,
     };
     let files = files(disk, folder)?;
-    let mut expected: Option<SegmentNo> = None;
+    // A segment that was freed is not missing.
+    let mut expected = read_oldest(disk, folder, store)
+        .map_err(|error| LogError::io("reading the oldest segment of", folder, &error))?;
     for (n, (segment, path)) in files.iter().enumerate() {
         let segment = *segment;
-        while let Some(missing) = expected.filter(|expected| *expected < segment) {
+        if let Some(missing) = expected.filter(|expected| *expected < segment) {
+            let detail = match segment.0 - missing.0 {
+                1 => "the file is missing".to_owned(),
+                more => format!("{more} files are missing, up to the one before segment {segment}"),
+            };
             walk.hole(Hole {
                 place: Place {
                     segment: missing,
@@ -86,9 +92,8 @@ pub(crate) fn salvage(
                 },
                 file: path.with_file_name(file_name(missing)),
                 kind: Missing::Segment,
-                detail: "the file is missing".to_owned(),
+                detail,
             })?;
-            expected = Some(missing.next());
         }
         let next = files.get(n + 1).filter(|(next, _)| *next == segment.next());
         walk.segment(segment, path, next.map(|(_, path)| path.as_path()))?;
@@ -155,7 +160,14 @@ impl Walk<'_> {
                 self.follow((segment, path, 0), begin.first)?;
                 at = u64::from(BEGIN_BYTES);
             }
-            Err(Bad::Zeros) => {}
+            // The newest may have been made and not begun.
+            Err(Bad::Zeros) if next.is_none() => {}
+            Err(Bad::Zeros) => self.hole(Hole {
+                place: Place { segment, offset: 0 },
+                file: path.to_owned(),
+                kind: Missing::Segment,
+                detail: "nothing is written where it begins".to_owned(),
+            })?,
             Err(Bad::Broken(detail)) => self.hole(Hole {
                 place: Place { segment, offset: 0 },
                 file: path.to_owned(),

@@ -100,6 +100,44 @@ fn damage_in_the_log_is_refused_named_and_mended_but_for_what_lay_there() {
 }
 
 #[test]
+fn a_repair_that_was_cut_off_while_it_moved_files_is_ended_by_the_next_one() {
+    for moved in 0..=3 {
+        let mut house = filled();
+        house.close();
+        let file = segments(house.folder()).remove(1);
+        flip(&file, 2_000);
+        mend(house.folder(), true).unwrap();
+        house.open_again();
+        let listed = |house: &House| {
+            let runs = wait(
+                house
+                    .ledger()
+                    .runs(mainstay_ledger::RunFilter::default(), None),
+            );
+            format!("{:?}", runs.unwrap())
+        };
+        let truth = listed(&house);
+        house.close();
+        // As if the process had died after so many of the files were put in place.
+        let whole = house.folder().join("repaired");
+        fs::create_dir(&whole).unwrap();
+        for name in ["log", "ACKED", "OLDEST"].into_iter().skip(moved) {
+            fs::rename(house.folder().join(name), whole.join(name)).unwrap();
+        }
+        let refused = house.open().map(drop);
+        assert!(
+            matches!(refused, Err(LedgerError::Damaged { .. })),
+            "{moved}: {refused:?}"
+        );
+        assert!(!mend(house.folder(), false).unwrap().actions.is_empty());
+        mend(house.folder(), true).unwrap();
+        house.open_again();
+        assert_eq!(listed(&house), truth, "after {moved} files");
+        house.close();
+    }
+}
+
+#[test]
 fn a_missing_segment_is_mended_to_everything_else() {
     let mut house = filled();
     house.close();
@@ -112,6 +150,62 @@ fn a_missing_segment_is_mended_to_everything_else() {
     let whole =
         (1..=20).filter(|n| matches!(wait(house.ledger().load(sample::run(*n))), Ok(Some(_))));
     assert!(0 < whole.count());
+}
+
+#[test]
+fn whatever_a_repair_could_not_bring_back_is_named_and_found_again() {
+    for at in (200..8_000).step_by(900) {
+        let mut house = filled();
+        house.close();
+        let file = segments(house.folder()).remove(0);
+        flip(&file, at);
+        if house.open().is_ok_and(|opened| opened.close().is_ok()) {
+            continue;
+        }
+        let repaired = mend(house.folder(), true).unwrap();
+        let lost = repaired.lost.join("\n");
+        house.open_again();
+        for n in 1..=21 {
+            let run = sample::run(n);
+            match wait(house.ledger().load(run)) {
+                Ok(Some(loaded)) => assert!(n == 21 || loaded.events.len() == 3),
+                Ok(None) => {}
+                Err(_) => assert!(lost.contains(&run.to_string()), "byte {at}: {run}: {lost}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_first_segment_that_is_missing_is_found_and_mended() {
+    let mut house = filled();
+    house.close();
+    let file = segments(house.folder()).remove(0);
+    fs::remove_file(&file).unwrap();
+    assert!(house.open().is_err());
+    let report = verify(house.folder(), &MemoryFactory::default(), &mut |_, _| {}).unwrap();
+    assert!(
+        report
+            .findings
+            .iter()
+            .any(|found| found.file.as_ref() == Some(&file))
+    );
+    mend(house.folder(), true).unwrap();
+    house.open_again();
+    house.must(sample::start_part(301));
+}
+
+#[test]
+fn a_file_with_a_far_number_is_one_hole() {
+    let mut house = filled();
+    house.close();
+    fs::write(house.folder().join("log/9999999999.log"), "").unwrap();
+    let report = verify(house.folder(), &MemoryFactory::default(), &mut |_, _| {}).unwrap();
+    assert!(
+        (1..5).contains(&report.findings.len()),
+        "{:?}",
+        report.findings
+    );
 }
 
 #[test]

@@ -75,6 +75,66 @@ fn an_open_run_survives_the_segments_it_began_in_with_every_record() {
 }
 
 #[test]
+fn a_run_that_lives_for_long_does_not_keep_what_is_dead_behind_it() {
+    let house = House::small(Table::Stays);
+    house.must(
+        sample::start_part(900)
+            .with(Op::Summary(summary(900, RunState::Running)))
+            .with(sample::driven_by(1)),
+    );
+    // The oldest segment is all its own.
+    for seq in 1..=60 {
+        house.must(sample::next_part(900, seq));
+    }
+    for n in 1..=60 {
+        house.live(n, "result");
+    }
+    assert_eq!(prune_all(&house).runs, 60);
+    assert!(
+        1 < house.ledger().reader().archive.oldest().0,
+        "the oldest segment went"
+    );
+    let loaded = wait(house.ledger().load(sample::run(900)))
+        .unwrap()
+        .unwrap();
+    assert_eq!(loaded.events.len(), 61);
+}
+
+#[test]
+fn a_command_for_a_run_that_is_pruned_at_once_is_refused_or_finds_it_whole() {
+    let house = House::small(Table::Stays);
+    for n in 1..=64 {
+        house.live(n, "result");
+    }
+    let asked = std::sync::Barrier::new(2);
+    let enqueued: Vec<bool> = std::thread::scope(|scope| {
+        let pruning = scope.spawn(|| {
+            asked.wait();
+            prune_all(&house);
+        });
+        asked.wait();
+        let enqueue = |n: u32| {
+            let command = mainstay_ledger::InboxCommand::Cancel {
+                by: "ann".to_owned(),
+                why: "because".to_owned(),
+            };
+            let message = sample::message(500 + n);
+            wait(house.ledger().enqueue(sample::run(n), message, command)).is_ok()
+        };
+        let enqueued = (1..=64).map(enqueue).collect();
+        pruning.join().unwrap();
+        enqueued
+    });
+    for (n, taken) in (1..).zip(enqueued) {
+        let loaded = wait(house.ledger().load(sample::run(n))).unwrap();
+        match loaded {
+            Some(loaded) => assert_eq!((loaded.events.len(), loaded.inbox.len() == 1), (3, taken)),
+            None => assert!(!taken, "run {n}: its command is gone"),
+        }
+    }
+}
+
+#[test]
 fn pruning_again_and_again_frees_no_more_than_can_go_and_writes_forward_no_more_than_lives() {
     let house = House::small(Table::Stays);
     for n in 1..=40 {
