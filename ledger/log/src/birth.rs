@@ -77,8 +77,8 @@ pub(crate) fn newborn(disk: &dyn Disk, folder: &Path) -> Result<StoreId, LedgerE
     StoreId::draw()
 }
 
-/// Whether something beside the log says that there was one: a table, which comes after the name, or
-/// an acknowledged frame.
+/// Whether something beside the log says that there was one: a table, which comes after the name,
+/// or an acknowledged frame.
 fn has_history(disk: &dyn Disk, folder: &Path) -> Result<bool, LedgerError> {
     if !names_in(disk, &folder.join(TABLE_FOLDER))?.is_empty() {
         return Ok(true);

@@ -191,7 +191,8 @@ impl<F> LogLedger<F> {
         file: &Path,
         progress: &mut Progress<'_>,
     ) -> Result<Imported, ExchangeError> {
-        // Nobody frees segments meanwhile, nor begins one between an answer and the look at the end.
+        // Nobody frees segments meanwhile, nor begins one between an answer and the look at the
+        // end.
         let _alone = self.shared().housekeeping.lock();
         let mut write = |pieces| {
             self.sweep(Sweep::Import(pieces))?;

@@ -102,38 +102,10 @@ pub(crate) fn open_on(
     (factory, disk): (Arc<dyn TableFactory>, Arc<dyn Disk>),
     progress: &mut Progress<'_>,
 ) -> Result<Opened, LedgerError> {
-    if options.create {
-        birth::make_folder(&*disk, folder)?;
-    } else if !birth::is_store(&*disk, folder)? {
-        return Err(LedgerError::Missing {
-            folder: folder.display().to_string(),
-        });
-    }
+    find_folder(&*disk, folder, options)?;
     let lock = Lock::take(folder, options.wait)?;
-    if inspect::is_unfinished(folder)? {
-        let detail = "a repair was cut off while it put a new log in place";
-        return Err(LedgerError::Damaged {
-            detail: format!("{}: {detail}", folder.display()),
-            way_out: "`mainstay repair --apply` ends it".to_owned(),
-        });
-    }
     let known = files::read_format(&*disk, folder, FORMAT)?;
-    let store = match known {
-        Some(store) => {
-            birth::has_log(&*disk, folder)?;
-            store
-        }
-        None => {
-            let store = birth::newborn(&*disk, folder)?;
-            if !options.create {
-                // What was going to be a store is none, and looking makes none.
-                return Err(LedgerError::Missing {
-                    folder: folder.display().to_string(),
-                });
-            }
-            store
-        }
-    };
+    let store = identity(&*disk, (folder, known), options)?;
     let settings = &options.settings;
     let (mut log, archive) = Log::open(folder, Arc::clone(&disk), store, settings.log)?;
     if known.is_none() {
@@ -184,6 +156,48 @@ pub(crate) fn open_on(
         erased,
         rewritten,
     })
+}
+
+/// Makes the folder, or sees that there is a store in it.
+fn find_folder(disk: &dyn Disk, folder: &Path, options: &OpenOptions) -> Result<(), LedgerError> {
+    if options.create {
+        return birth::make_folder(disk, folder);
+    }
+    match birth::is_store(disk, folder)? {
+        true => Ok(()),
+        false => Err(missing(folder)),
+    }
+}
+
+/// Which store it is, by its name, or which one it is going to be. Nothing is made yet.
+fn identity(
+    disk: &dyn Disk,
+    (folder, known): (&Path, Option<StoreId>),
+    options: &OpenOptions,
+) -> Result<StoreId, LedgerError> {
+    if inspect::is_unfinished(folder)? {
+        let detail = "a repair was cut off while it put a new log in place";
+        return Err(LedgerError::Damaged {
+            detail: format!("{}: {detail}", folder.display()),
+            way_out: "`mainstay repair --apply` ends it".to_owned(),
+        });
+    }
+    if let Some(store) = known {
+        birth::has_log(disk, folder)?;
+        return Ok(store);
+    }
+    let store = birth::newborn(disk, folder)?;
+    match options.create {
+        true => Ok(store),
+        // What was going to be a store is none, and looking makes none.
+        false => Err(missing(folder)),
+    }
+}
+
+fn missing(folder: &Path) -> LedgerError {
+    LedgerError::Missing {
+        folder: folder.display().to_string(),
+    }
 }
 
 /// Brings what stands to the end of the log, from `place` on; from its start when the table has

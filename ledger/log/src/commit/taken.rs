@@ -86,7 +86,8 @@ impl Taken {
     /// The group this wish was part of could not be written for want of room, and nothing of it
     /// was: whatever it was told in this group is not so.
     pub(crate) fn found_no_room(&mut self) {
-        // Refusals too: they may rest on what was not written. What earlier groups wrote is durable.
+        // Refusals too: they may rest on what was not written. What earlier groups wrote is
+        // durable.
         let began = self.began;
         let full = |verdicts: &mut [Verdict]| {
             let of_group = verdicts.get_mut(began..).unwrap_or_default();

@@ -80,8 +80,8 @@ impl AckedFile {
         Ok((opened, newest.map(|(_, acked)| acked)))
     }
 
-    /// Whether a file in `folder`, of whatever store, says that more was acknowledged than how a log
-    /// begins. It is not proven: for a folder whose store is not known.
+    /// Whether a file in `folder`, of whatever store, says that more was acknowledged than how a
+    /// log begins. It is not proven: for a folder whose store is not known.
     pub(crate) fn claims(disk: &dyn Disk, folder: &Path) -> io::Result<bool> {
         let file = match disk.open(&folder.join(ACKED_FILE)) {
             Ok(file) => file,

@@ -87,7 +87,7 @@ impl Sweeper {
         }
     }
 
-    /// One round of everything, by the store's own time. A step that fails, for want of room or
+    /// One round of everything, by the store's own time. A chore that fails, for want of room or
     /// because something cannot be read, keeps what it would have taken away and stops no other.
     pub(crate) fn round(&mut self) {
         let shared = Arc::clone(&self.shared);
@@ -98,7 +98,7 @@ impl Sweeper {
             Err(error) => return told("the time", &error),
         };
         self.earn();
-        let steps: [(&str, Step); 4] = [
+        let chores: [(&str, Chore); 4] = [
             ("keys", |sweeper, now| sweeper.forget_keys(now)),
             ("runs", |sweeper, now| sweeper.prune_due(now)),
             ("alerts", |sweeper, _| sweeper.forget_alerts()),
@@ -107,8 +107,8 @@ impl Sweeper {
                 Ok(())
             }),
         ];
-        for (what, step) in steps {
-            if let Err(error) = step(self, now) {
+        for (what, chore) in chores {
+            if let Err(error) = chore(self, now) {
                 told(what, &error);
             }
         }
@@ -450,8 +450,8 @@ impl Sweeper {
     }
 }
 
-/// One step of a round.
-type Step = fn(&mut Sweeper, Timestamp) -> Result<(), LedgerError>;
+/// One part of a round.
+type Chore = fn(&mut Sweeper, Timestamp) -> Result<(), LedgerError>;
 
 fn told(what: &str, error: &LedgerError) {
     tracing::warn!(what, %error, "nothing of this kind was taken away");
