@@ -27,7 +27,9 @@ pub(crate) fn is_store(disk: &dyn Disk, folder: &Path) -> Result<bool, LedgerErr
     let marked = marked
         .iter()
         .any(|mark| names.iter().any(|name| name == mark));
-    Ok(marked || !names_in(disk, &folder.join(LOG_FOLDER))?.is_empty())
+    let folders = [LOG_FOLDER, TABLE_FOLDER].map(|name| names_in(disk, &folder.join(name)));
+    let [log, table] = folders;
+    Ok(marked || !log?.is_empty() || !table?.is_empty())
 }
 
 /// Refuses a store that has its name and no log at all, and makes nothing.
