@@ -30,6 +30,8 @@ const RESULT_BYTES: usize = 700;
 const LANES: u32 = 6;
 /// One in so many runs is left open.
 const LEFT_OPEN: u32 = 17;
+/// One in so many runs is followed by taking out what has expired.
+const PRUNED_EVERY: u32 = 20;
 /// Commits of a run have numbers below this one.
 const COMMITS: u32 = 16;
 
@@ -64,6 +66,9 @@ pub async fn write(store: &Path, first: u32, count: u32) -> Result<(), LedgerErr
                     return;
                 }
                 write_run(&ledger, n).await;
+                if n.is_multiple_of(PRUNED_EVERY) {
+                    prune(&ledger).await;
+                }
             }
         });
     }
@@ -76,6 +81,14 @@ pub async fn write(store: &Path, first: u32, count: u32) -> Result<(), LedgerErr
         .close()?;
     tell(&Fact::Closed(0));
     Ok(())
+}
+
+/// What the store does by itself now and then, at moments that do not hang on the machine's speed.
+async fn prune(ledger: &SledLedger) {
+    if let Ok(Some(now)) = ledger.last_time().await {
+        // What it could not do now it does later; a store that fails tells the next commit.
+        let _ = ledger.prune(None, now, &mut |_, _| {});
+    }
 }
 
 async fn write_run(ledger: &SledLedger, n: u32) {

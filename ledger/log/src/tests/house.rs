@@ -161,6 +161,20 @@ impl House {
         self.must(close);
     }
 
+    /// A run that begins and is closed at this moment, and leaves nothing that outlives it.
+    pub(super) fn live_until(&self, n: u32, ended: u64) {
+        self.must(sample::start_part(n).with(Op::Summary(summary(n, RunState::Running))));
+        let closed = Summary {
+            ended_at: Some(sample::at(ended)),
+            ..summary(n, RunState::Closed)
+        };
+        let part = Part {
+            events: sample::stamped(ended, [Event::RunClosed]),
+            ..sample::next_part(n, 1)
+        };
+        self.must(part.with(Op::Summary(closed)).with(Op::Drive(Drive::Off)));
+    }
+
     /// Everything that can be asked of the store, as text.
     pub(super) fn dump(&self, runs: u32) -> Vec<String> {
         let ledger = self.ledger();

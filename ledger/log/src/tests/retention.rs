@@ -6,6 +6,7 @@ use mainstay_types::{AlertSeq, Millis, Payload, RunId, limits};
 
 use super::house::{House, Table, effect, summary};
 use crate::blocking::wait;
+use crate::retention::Sweeper;
 
 fn prune_all(house: &House) -> crate::Swept {
     let now = sample::at(20_000);
@@ -224,4 +225,27 @@ fn a_start_key_is_kept_while_its_run_is_open_and_for_its_time_after_it_closed() 
     assert!(held().is_some(), "its time is not over");
     prune(ended + memory);
     assert!(held().is_none());
+}
+
+#[test]
+fn rounds_free_what_has_expired_without_being_asked() {
+    let mut house = House::small(Table::Stays);
+    house.options.settings.run_memory = Millis::new(10);
+    house.options.settings.start_key_memory = Millis::new(10);
+    house.reopen();
+    let mut sweeper = Sweeper::new(
+        std::sync::Arc::clone(house.ledger().shared()),
+        house.ledger().reader().clone(),
+    );
+    let before = house.ledger().reader().archive.oldest();
+    for n in 1..=200 {
+        let ended = 1_000 * u64::from(n);
+        house.live_until(n, ended);
+        sweeper.round();
+    }
+    let oldest = house.ledger().reader().archive.oldest();
+    assert!(before < oldest, "segments went: {:?}", sweeper.swept);
+    assert!(150 < sweeper.swept.runs, "{:?}", sweeper.swept);
+    let segments = house.ledger().reader().archive.segments().len();
+    assert!(segments < 40, "{segments} segments are left");
 }
