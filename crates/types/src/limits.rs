@@ -178,35 +178,17 @@ pub const KEY_WAKES_MAX: usize = 256;
 pub const KNOCKS_MAX: usize = 1_024;
 
 /// Runs of one process whose code is marked as being executed.
-/// Unit: marks. Enforced by: `ledger/sled`. Beyond: an abort is not counted against that run.
+/// Unit: marks. Enforced by: `ledger/log`. Beyond: an abort is not counted against that run.
 pub const MARKS_MAX: usize = 256;
 
-/// Largest value stored under one key of sled; larger ones are cut into pieces.
-/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: pieces.
+/// Largest value stored under one key of sled; whoever has larger ones cuts them first.
+/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: a bug (assert).
 pub const SLED_VALUE_BYTES_MAX: usize = 64 << 10;
 
-/// Largest value that sled keeps whole; larger ones are cut into pieces. sled rewrites a page of
-/// about 17 values each few changes, so a small change beside large values would cost a MiB.
-/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: pieces.
-pub const SLED_WHOLE_BYTES_MAX: usize = 1 << 10;
-
-/// Size of a piece of a large value.
-/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: the next piece.
-pub const PIECE_BYTES_MAX: usize = 32 << 10;
-
-/// Longest sled key.
-/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: a bug (assert).
-pub const SLED_KEY_BYTES_MAX: usize = 128;
-
-/// What sled writes between two syncs; less than its segment, or a loss of power may take back
-/// what was acknowledged.
-/// Unit: bytes in its file, estimated from above. Enforced by: `ledger/sled`. Beyond: large values
-/// are written and synced ahead; a request that stays too large with all of them cut gets `Full`.
+/// What sled writes between two syncs; less than its segment, or a loss of power may leave a table
+/// that has to be made anew.
+/// Unit: bytes in its file, estimated from above. Enforced by: `ledger/log`. Beyond: the next sync.
 pub const SLED_SYNC_BYTES_MAX: usize = 6 << 20;
-
-/// Heads of runs that were written lately and are kept in memory, so that a commit reads nothing.
-/// Unit: runs. Enforced by: `ledger/sled`. Beyond: the older half is read again.
-pub const SLED_HEADS_MAX: usize = 2 * LIVE_RUNS_MAX;
 
 /// Rows of runs that were written lately and are kept in memory, so that a commit reads nothing.
 /// Unit: runs. Enforced by: `ledger/log`. Beyond: the older half is read again.
@@ -294,26 +276,22 @@ pub const APPLY_FLUSH_MS_MAX: u64 = 30_000;
 /// Unit: bytes in its file, estimated. Enforced by: `ledger/log`. Beyond: opened again.
 pub const SLED_WRITTEN_MAX: u64 = 512 << 20;
 
-/// Rows of one page of a merged listing are at most so large; a single larger row is a page.
-/// Unit: bytes. Enforced by: `ledger/log`. Beyond: the next page.
-pub const SCAN_BYTES_MAX: usize = 8 << 20;
-
 /// How often a held store is tried again while one waits for it.
-/// Unit: milliseconds. Enforced by: `ledger/sled`. Beyond: not applicable.
+/// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: not applicable.
 pub const STORE_LOCK_POLL_MS: u64 = 20;
 
-/// How long closing a store may take.
-/// Unit: milliseconds. Enforced by: `ledger/sled`. Beyond: locked until the process ends.
+/// How long sled may take to let go of its files.
+/// Unit: milliseconds. Enforced by: `ledger/sled`. Beyond: STORE_IO.
 pub const SLED_CLOSE_MS_MAX: u64 = 30_000;
 
 /// Free space of the store's volume that new runs need.
-/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: with less, STORE_FULL.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: with less, STORE_FULL.
 pub const START_ROOM_BYTES_MIN: u64 = 128 << 20;
 
-/// Free space of the store's volume that commits of runs that exist need. sled grows by whole
+/// Free space of the store's volume that new attempts, and the table, need: sled grows by whole
 /// segments and must never meet a full disk, because it keeps that error.
-/// Unit: bytes. Enforced by: `ledger/sled`. Beyond: with less, only commands
-/// for an inbox are taken.
+/// Unit: bytes. Enforced by: `ledger/log`, `ledger/sled`. Beyond: with less, only what is in flight
+/// is settled and commands for an inbox are taken.
 pub const COMMIT_ROOM_BYTES_MIN: u64 = 64 << 20;
 
 /// Alerts that a store keeps.
@@ -536,8 +514,6 @@ const _: () = assert!(HTTP_TRAVEL_MARGIN_MS < HTTP_CONNECT_MS_DEFAULT);
 const _: () = assert!(MODEL_REPLY_BYTES_MAX <= HTTP_REPLY_BYTES_MAX);
 const _: () = assert!(HTTP_REFUSAL_BYTES_MAX <= HTTP_REPLY_BYTES_MAX);
 const _: () = assert!(MODEL_SHOWN_PLACES_MAX * MODEL_SHOWN_PLACE_CHARS_MAX * 2 < TEXT_BYTES_MAX);
-const _: () = assert!(PIECE_BYTES_MAX < SLED_VALUE_BYTES_MAX);
-const _: () = assert!(SLED_WHOLE_BYTES_MAX < PIECE_BYTES_MAX);
 const _: () = assert!(SLED_VALUE_BYTES_MAX < SLED_SYNC_BYTES_MAX / 8);
 const _: () = assert!(COMMIT_ROOM_BYTES_MIN < START_ROOM_BYTES_MIN);
 const _: () = assert!(PAYLOAD_BYTES_MAX < RECORD_BYTES_MAX);

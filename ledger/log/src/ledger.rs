@@ -137,7 +137,7 @@ impl<F> LogLedger<F> {
             factory: PhantomData,
         };
         if !erased.is_empty() {
-            ledger.sweep(Sweep::EndErasing(erased))?;
+            ledger.shared.sweep(Sweep::EndErasing(erased))?;
         }
         Ok(ledger)
     }

@@ -10,10 +10,9 @@ use mainstay_ledger::LedgerError;
 use mainstay_machine::EntryState;
 use mainstay_types::{EffectKey, Millis, RunId, Timestamp};
 
-use crate::blocking;
-use crate::commit::queue::{Reply, Wish};
 use crate::exchange::{self, ExchangeError, ExportScope, Exported, Imported, Progress};
 use crate::fault;
+use crate::files;
 use crate::keys::{self, Key};
 use crate::ledger::LogLedger;
 use crate::read::{Reader, Rows};
@@ -164,7 +163,7 @@ impl<F> LogLedger<F> {
             Some(keys::start(&summary.tenant, start_key))
         });
         let keys_kept = effects.len() as u64;
-        self.sweep(Sweep::Erase {
+        self.shared().sweep(Sweep::Erase {
             erasure: erasure.clone(),
             effects,
             start,
@@ -195,7 +194,7 @@ impl<F> LogLedger<F> {
         // end.
         let _alone = self.shared().housekeeping.lock();
         let mut write = |pieces| {
-            self.sweep(Sweep::Import(pieces))?;
+            self.shared().sweep(Sweep::Import(pieces))?;
             Ok(self.reader().archive.end().segment)
         };
         exchange::import(self.reader(), file, &mut write, progress)
@@ -238,8 +237,8 @@ impl<F> LogLedger<F> {
                 .iter()
                 .map(|segment| u64::from(segment.bytes))
                 .sum(),
-            table_bytes: bytes_under(&folder.join(crate::open::TABLE_FOLDER))?,
-            store_bytes: bytes_under(&folder)?,
+            table_bytes: files::under(&folder.join(crate::open::TABLE_FOLDER))?.1,
+            store_bytes: files::under(&folder)?.1,
             unapplied_rows: reader.standing.lag().rows as u64,
             newest_event_at: reader.newest_time()?,
             ..StoreStats::default()
@@ -264,11 +263,6 @@ impl<F> LogLedger<F> {
         let next = next.transpose()?;
         stats.next_expiry_at = next.and_then(|(key, _)| keys::expiry_in(&key).map(|(at, _)| at));
         Ok(stats)
-    }
-
-    pub(crate) fn sweep(&self, sweep: Sweep) -> Result<u64, LedgerError> {
-        let (reply, answer) = Reply::new();
-        blocking::wait(self.shared().ask(Wish::Sweep(sweep, reply), answer))
     }
 }
 
@@ -304,25 +298,4 @@ impl Reader {
         }
         Ok(found)
     }
-}
-
-/// The files below a folder, in bytes; one that goes meanwhile counts as nothing.
-fn bytes_under(folder: &Path) -> Result<u64, LedgerError> {
-    let mut bytes = 0;
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(fault::io_error("listing", &folder, &error)),
-        };
-        for entry in entries.filter_map(Result::ok) {
-            match entry.metadata() {
-                Ok(meta) if meta.is_dir() => folders.push(entry.path()),
-                Ok(meta) => bytes += meta.len(),
-                Err(_) => {}
-            }
-        }
-    }
-    Ok(bytes)
 }

@@ -2,7 +2,7 @@
 //! out and putting them in.
 //!
 //! They need no class of a user's. They hold the store while they work, so a store that a process
-//! holds is refused, naming the holder; only `stats` and `verify` may be asked of a damaged one.
+//! holds is refused, naming the holder; `verify` and `repair` alone are for one that is hurt.
 
 mod args;
 mod erase;

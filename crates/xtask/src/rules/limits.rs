@@ -1,5 +1,8 @@
-//! Rule `limits`: every bound says its unit, who enforces it and what happens beyond. It must
-//! never look for limits elsewhere: one file holds them all, that is the point.
+//! Rule `limits`: every bound says its unit, who enforces it and what happens beyond, and somebody
+//! does enforce it. It must never look for limits elsewhere: one file holds them all, that is the
+//! point.
+
+use std::collections::BTreeSet;
 
 use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta};
 
@@ -8,6 +11,7 @@ use crate::tree::Tree;
 
 const FILE: &str = "crates/types/src/limits.rs";
 const PARTS: [&str; 3] = ["Unit:", "Enforced by:", "Beyond:"];
+const UNUSED: &str = "take it out with what it bounded";
 const HINT: &str = "`/// What it bounds. Unit: bytes. Enforced by: class. Beyond: INVALID_INPUT.`";
 
 /// Reads the doc comment of every named constant of the limits file.
@@ -18,12 +22,19 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             "there is no readable file of limits".to_owned(),
         )];
     };
+    let used = used(tree);
     let mut findings = Vec::new();
     for item in &rust.ast.items {
         let Item::Const(item) = item else { continue };
         // `const _` is a compile-time assert that ties limits together.
         if item.ident == "_" {
             continue;
+        }
+        let name = item.ident.to_string();
+        if !used.contains(name.as_str()) {
+            let line = item.ident.span().start().line;
+            let message = format!("limit `{name}` bounds nothing: nobody names it");
+            findings.push(Finding::error(FILE, line, message, UNUSED));
         }
         let docs = docs(&item.attrs);
         let missing: Vec<&str> = PARTS
@@ -41,6 +52,20 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Every word in a file that may enforce a limit, and in the value of another limit.
+fn used(tree: &Tree) -> BTreeSet<&str> {
+    let elsewhere = tree.rust().filter(|(path, _)| *path != FILE);
+    let tokens = elsewhere.flat_map(|(_, rust)| &rust.tokens);
+    let mut used: BTreeSet<&str> = tokens.map(|token| token.text.as_str()).collect();
+    let values = tree.text(FILE).unwrap_or("").lines();
+    let values = values.filter(|line| line.starts_with("pub const ") || line.starts_with("    "));
+    let values = values.filter_map(|line| line.split_once('='));
+    used.extend(values.flat_map(|(_, value)| {
+        value.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+    }));
+    used
 }
 
 /// Whether something is said after `part`.
@@ -78,7 +103,8 @@ mod tests {
     use super::*;
 
     fn messages(text: &str) -> Vec<String> {
-        check(&Tree::of(&[(FILE, text)]))
+        let user = "fn f() { let _ = limits::A; }";
+        check(&Tree::of(&[(FILE, text), ("crates/class/src/a.rs", user)]))
             .into_iter()
             .map(|finding| finding.message)
             .collect()
@@ -95,6 +121,18 @@ mod tests {
             1
         );
         assert_eq!(messages("pub const A: u64 = 1;").len(), 1);
+    }
+
+    #[test]
+    fn a_limit_that_nobody_names_is_told_and_one_that_another_rests_on_is_not() {
+        let doc = "/// Unit: bytes. Enforced by: class. Beyond: refused.\n";
+        let both = format!("{doc}pub const A: u64 = 2 * B;\n{doc}pub const B: u64 = 1;\n");
+        assert!(messages(&both).is_empty());
+        let unused = format!("{doc}pub const A: u64 = 2;\n{doc}pub const B: u64 = 1;\n");
+        assert_eq!(
+            messages(&unused),
+            ["limit `B` bounds nothing: nobody names it"]
+        );
     }
 
     #[test]

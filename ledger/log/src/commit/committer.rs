@@ -140,8 +140,8 @@ impl Committer {
 
     /// Makes a group durable and visible.
     fn write(&mut self, mut kept: Layer, priority: Priority) -> Result<(), Failed> {
-        self.newest = self.newest.max(kept.newest);
-        kept.newest = kept.newest.and(self.newest);
+        let newest = self.newest.max(kept.newest);
+        kept.newest = kept.newest.and(newest);
         let segment = self.log.make_room(kept.bytes).map_err(failed)?;
         self.frame.clear();
         let changes = group::write(&mut self.frame, segment, &mut kept, &self.settings);
@@ -149,6 +149,7 @@ impl Committer {
         self.log
             .sync()
             .map_err(|error| Failed::Broken(error.to_string()))?;
+        self.newest = newest;
         // The archive first: a run that closes is never in neither place.
         self.log.publish(written, &self.frame);
         self.settle(changes);

@@ -11,11 +11,13 @@ use std::thread::JoinHandle;
 use mainstay_ledger::LedgerError;
 use parking_lot::Mutex;
 
+use crate::blocking;
 use crate::commit::committer::Committer;
 use crate::commit::progress::Progress;
-use crate::commit::queue::{Answer, Queue, Served, Wish};
+use crate::commit::queue::{Answer, Queue, Reply, Served, Wish};
 use crate::commit::taken::Taken;
 use crate::fault::io_error;
+use crate::retention::Sweep;
 use crate::standing::Standing;
 
 /// The committer and its queue.
@@ -94,6 +96,12 @@ impl Shared {
                 .map_err(|_| self.progress.gone())?;
         }
         answer.await.unwrap_or_else(|_| Err(self.progress.gone()))
+    }
+
+    /// Asks for housekeeping and blocks until it is durable.
+    pub(crate) fn sweep(&self, sweep: Sweep) -> Result<u64, LedgerError> {
+        let (reply, answer) = Reply::new();
+        blocking::wait(self.ask(Wish::Sweep(sweep, reply), answer))
     }
 
     /// Serves a wish on this thread, when nobody is before it; gives it back otherwise.

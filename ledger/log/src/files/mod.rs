@@ -13,6 +13,7 @@ mod lock;
 mod marks;
 mod oldest;
 mod put;
+mod under;
 
 #[cfg(test)]
 pub(crate) mod faults;
@@ -36,6 +37,7 @@ pub(crate) use lock::Lock;
 pub(crate) use marks::Marks;
 pub(crate) use oldest::{OLDEST_FILE, read_oldest, write_oldest};
 pub(crate) use put::{put, read_all};
+pub(crate) use under::under;
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,8 @@
 //! Nothing here is needed while a store is whole; nothing of a store is changed but by a repair
 //! that was asked for, and what that replaces is kept.
 
+mod former;
+mod known;
 mod rebuild;
 mod repair;
 mod tables;

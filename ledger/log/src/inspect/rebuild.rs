@@ -11,19 +11,17 @@ use std::sync::Arc;
 use mainstay_ledger::LedgerError;
 use mainstay_types::{RunId, limits};
 
+use super::former::Former;
 use super::repair::{REPLACED, make, move_into};
-use super::tables::Copy;
 use crate::fault::io_error;
 use crate::files::{AckedFile, Disk, RealDisk, StoreId, sync_name};
 use crate::keys::{self, Key};
-use crate::open::{TABLE_FOLDER, changes_of};
-use crate::read::Rows;
+use crate::open::TABLE_FOLDER;
 use crate::run_row::RunRow;
 use crate::segment::{
-    self, Entry, Frame, FrameBuilder, Log, LogError, LogSettings, Place, Priority, Records,
-    Salvaged, SegmentNo,
+    self, Entry, Frame, FrameBuilder, Log, LogError, LogSettings, Priority, Records, Salvaged,
+    SegmentNo,
 };
-use crate::standing::{Site, Standing, StandingSettings};
 use crate::table::TableFactory;
 
 /// Where the new log is written until it is whole.
@@ -138,8 +136,8 @@ fn acked(disk: &dyn Disk, folder: &Path, store: StoreId) -> Result<u64, LedgerEr
 /// Runs that were open where something is missing, and of which nothing was seen after it: what
 /// they did last may be missing too.
 #[derive(Default)]
-struct Suspects {
-    sure: HashSet<Key>,
+pub(super) struct Suspects {
+    pub(super) sure: HashSet<Key>,
     /// Those of a hole behind which nothing was seen yet.
     pending: HashSet<Key>,
 }
@@ -174,14 +172,14 @@ fn told(error: LedgerError) -> LogError {
 }
 
 /// Writes frames anew.
-struct Writer {
+pub(super) struct Writer {
     log: Log,
     frame: FrameBuilder,
     /// The newest segment of the new log with records of a run.
     newest: HashMap<RunId, SegmentNo>,
     /// How things stand by the new log.
-    rows: BTreeMap<Key, Arc<[u8]>>,
-    suspects: Suspects,
+    pub(super) rows: BTreeMap<Key, Arc<[u8]>>,
+    pub(super) suspects: Suspects,
 }
 
 impl Writer {
@@ -241,7 +239,7 @@ impl Writer {
 
     /// A run's row that says where its newest records lie now; one that cannot be read stays as it
     /// is, to be told by whoever reads it.
-    fn moved(&self, run: RunId, row: &[u8]) -> Vec<u8> {
+    pub(super) fn moved(&self, run: RunId, row: &[u8]) -> Vec<u8> {
         let Ok(mut parsed) = RunRow::decode(run, row) else {
             return row.to_vec();
         };
@@ -280,7 +278,10 @@ impl Writer {
     }
 
     /// Sets and removes rows so that they are as `wanted` says.
-    fn correct(&mut self, changes: &[(Key, Option<Arc<[u8]>>)]) -> Result<(), LedgerError> {
+    pub(super) fn correct(
+        &mut self,
+        changes: &[(Key, Option<Arc<[u8]>>)],
+    ) -> Result<(), LedgerError> {
         let mut bytes = 0;
         let handfuls = changes.chunk_by(|(key, value), _| {
             bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
@@ -305,110 +306,5 @@ impl Writer {
             self.write()?;
         }
         Ok(())
-    }
-}
-
-/// How things stood by the former table and the frames behind its place: the better witness where
-/// the log has holes before that place.
-struct Former {
-    standing: Option<(Standing, Place)>,
-    /// Holds the files of it.
-    copy: Option<Copy>,
-}
-
-impl Former {
-    fn open(
-        folder: &Path,
-        store: StoreId,
-        factory: Arc<dyn TableFactory>,
-        disk: &Arc<dyn Disk>,
-    ) -> Result<Self, LedgerError> {
-        let none = Self {
-            standing: None,
-            copy: None,
-        };
-        let Some(copy) = Copy::of(folder)? else {
-            return Ok(none);
-        };
-        let site = Site {
-            folder: copy.folder.clone(),
-            store,
-            disk: Arc::clone(disk),
-        };
-        let (standing, place) = Standing::open(site, factory, StandingSettings::default())?;
-        // One that was emptied knows nothing.
-        Ok(place.map_or(none, |place| Self {
-            standing: Some((standing, place)),
-            copy: Some(copy),
-        }))
-    }
-
-    /// Whether it had everything up to a place, and beyond.
-    fn knows(&self, hole: Place) -> bool {
-        self.standing
-            .as_ref()
-            .is_some_and(|(_, place)| hole < *place)
-    }
-
-    fn follow(&self, frame: &Frame) -> Result<(), LedgerError> {
-        match &self.standing {
-            Some((standing, place)) if *place <= frame.place => {
-                standing.replay(changes_of(frame)?, frame.next)
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// Writes into the new log what this knows better; says what nobody knows.
-    fn correct(&self, writer: &mut Writer) -> Result<Vec<String>, LedgerError> {
-        let Some((standing, _)) = &self.standing else {
-            return Ok(vec![
-                "the table could not be used either: keys that were taken in the missing frames, \
-                 and nowhere else, are free now; look at the receivers before runs go on"
-                    .to_owned(),
-            ]);
-        };
-        let mut changes: Vec<(Key, Option<Arc<[u8]>>)> = Vec::new();
-        let mut known: BTreeMap<Key, Arc<[u8]>> = BTreeMap::new();
-        for prefix in keys::logged() {
-            for row in Rows::of(standing, prefix) {
-                let (key, value) = row?;
-                known.insert(key, value);
-            }
-        }
-        for (key, value) in &known {
-            // Where a run's records lie was written anew; everything else of its row was not.
-            let value: Arc<[u8]> = match keys::run_at_end(key).filter(|_| keys::is_run(key)) {
-                Some(run) => writer.moved(run, value).into(),
-                None => Arc::clone(value),
-            };
-            if writer.rows.get(key) != Some(&value) {
-                changes.push((key.clone(), Some(value)));
-            }
-        }
-        let gone: Vec<Key> = writer
-            .rows
-            .keys()
-            .filter(|key| !known.contains_key(*key))
-            .cloned()
-            .collect();
-        for key in gone {
-            // It was closed or pruned where something is missing, and how is not known.
-            if keys::is_run(&key) {
-                writer.suspects.sure.insert(key);
-            } else {
-                changes.push((key, None));
-            }
-        }
-        writer.correct(&changes)?;
-        Ok(Vec::new())
-    }
-
-    fn close(self) {
-        if let Some((standing, _)) = self.standing {
-            // It goes with its files.
-            drop(standing);
-        }
-        drop(self.copy);
     }
 }

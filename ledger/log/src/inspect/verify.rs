@@ -7,11 +7,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use mainstay_ledger::LedgerError;
-use mainstay_ledger::check::Head;
 use mainstay_ledger::codec::value::open_value;
-use mainstay_ledger::record::{self, Chain};
-use mainstay_types::{Code, Millis, RunId, Seq};
+use mainstay_types::{Code, Millis, RunId};
 
+use super::known::Known;
 use super::tables;
 use crate::exchange::Progress;
 use crate::fault::io_error;
@@ -61,25 +60,6 @@ pub struct Report {
 /// More findings than this tell nothing new.
 const FINDINGS_MAX: usize = 1_000;
 
-/// What is known of a run's records.
-#[derive(Clone, Debug, Default)]
-struct Known {
-    /// Stretches of records that follow each other, as they were read.
-    stretches: Vec<Stretch>,
-    /// Where the run ends by its newest row.
-    head: Option<Head>,
-    gone: bool,
-    /// Something of it was told already.
-    told: bool,
-}
-
-/// Records that follow each other: what comes before them, and what after.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    from: (Seq, Chain),
-    to: (Seq, Chain),
-}
-
 pub(super) struct Verify {
     pub(super) report: Report,
     runs: HashMap<RunId, Known>,
@@ -107,7 +87,8 @@ pub fn verify(
     let Some(store) = verify.identity(&disk, folder)? else {
         return Ok(verify.report);
     };
-    let total = verify.measure(folder)?;
+    (verify.report.files, verify.report.bytes) = files::under(folder)?;
+    let total = verify.report.bytes;
     let last = verify.log(&disk, (folder, store), (progress, total))?;
     verify.acked(&disk, (folder, store), last)?;
     verify.footers(&disk, (folder, store))?;
@@ -156,26 +137,6 @@ impl Verify {
             }
             Err(error) => Err(error),
         }
-    }
-
-    fn measure(&mut self, folder: &Path) -> Result<u64, LedgerError> {
-        let mut folders = vec![folder.to_owned()];
-        while let Some(folder) = folders.pop() {
-            let entries = std::fs::read_dir(&folder);
-            let entries = entries.map_err(|error| io_error("listing", &folder, &error))?;
-            for entry in entries {
-                let entry = entry.map_err(|error| io_error("listing", &folder, &error))?;
-                match entry.metadata() {
-                    Ok(meta) if meta.is_dir() => folders.push(entry.path()),
-                    Ok(meta) => {
-                        self.report.files += 1;
-                        self.report.bytes += meta.len();
-                    }
-                    Err(_) => {}
-                }
-            }
-        }
-        Ok(self.report.bytes)
     }
 
     /// Every frame, record and row; says which frame is the last.
@@ -368,57 +329,5 @@ impl Verify {
             }
         }
         Ok(())
-    }
-}
-
-impl Known {
-    /// Takes in a record; it continues the newest stretch, or begins one.
-    fn add(&mut self, run: RunId, seq: Seq, bytes: &[u8]) -> Result<(), LedgerError> {
-        let goes_on = self.stretches.last().filter(|last| last.to.0.next() == seq);
-        let before = match goes_on {
-            Some(last) => last.to.1,
-            // The first record follows what every run begins with.
-            None if seq == Seq(1) => Chain::start(run),
-            None => record::chain_of(run, seq, bytes)?,
-        };
-        let (_, after) = record::open(run, seq, bytes, before)?;
-        match self
-            .stretches
-            .last_mut()
-            .filter(|last| last.to.0.next() == seq)
-        {
-            Some(last) => last.to = (seq, after),
-            None => self.stretches.push(Stretch {
-                from: (Seq(seq.get() - 1), before),
-                to: (seq, after),
-            }),
-        }
-        Ok(())
-    }
-
-    /// What is missing of a run that ends as its row says; copies of records may overlap.
-    fn missing(&mut self, run: RunId, head: Head) -> Option<String> {
-        self.stretches.sort_by_key(|stretch| stretch.from.0);
-        let mut end = (Seq(0), Chain::start(run));
-        for stretch in &self.stretches {
-            if end.0 < stretch.from.0 {
-                let next = end.0.next();
-                return Some(format!(
-                    "record {next} is missing, and record {} is there",
-                    stretch.from.0.next()
-                ));
-            }
-            if end.0 == stretch.from.0 && end.1 != stretch.from.1 {
-                return Some(format!(
-                    "record {} does not follow those before it",
-                    end.0.next()
-                ));
-            }
-            if end.0 < stretch.to.0 {
-                end = stretch.to;
-            }
-        }
-        (end != (head.seq, head.chain))
-            .then(|| format!("its records end with {}, its row says {}", end.0, head.seq))
     }
 }

@@ -7,6 +7,7 @@
 mod carry;
 mod erase;
 mod expired;
+mod freeing;
 mod sweep;
 mod sweeper;
 mod thread;

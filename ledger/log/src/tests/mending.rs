@@ -153,7 +153,7 @@ fn a_missing_segment_is_mended_to_everything_else() {
 }
 
 #[test]
-fn whatever_a_repair_could_not_bring_back_is_named_and_found_again() {
+fn every_run_that_a_repair_leaves_hurt_is_named_by_it() {
     for at in (200..8_000).step_by(900) {
         let mut house = filled();
         house.close();

@@ -1,12 +1,19 @@
 //! What expires, what is written forward, what is freed, and what must stay.
 
-use mainstay_ledger::{Drive, Ledger, Op, sample};
+use std::collections::HashSet;
+
+use mainstay_ledger::{Drive, InboxCommand, InboxMessage, Ledger, LedgerError, Op, sample};
 use mainstay_machine::{EntryState, RunState};
 use mainstay_types::{AlertSeq, Millis, Payload, RunId, limits};
+use parking_lot::Mutex;
 
 use super::house::{House, Table, effect, summary};
+use crate::below::Below;
 use crate::blocking::wait;
-use crate::retention::Sweeper;
+use crate::heads::Heads;
+use crate::retention::{Sweep, Sweeper};
+use crate::rows::inbox;
+use crate::stage::Stage;
 
 fn prune_all(house: &House) -> crate::Swept {
     let now = sample::at(20_000);
@@ -102,37 +109,38 @@ fn a_run_that_lives_for_long_does_not_keep_what_is_dead_behind_it() {
 }
 
 #[test]
-fn a_command_for_a_run_that_is_pruned_at_once_is_refused_or_finds_it_whole() {
+fn a_group_says_nothing_of_a_run_that_it_prunes_and_prunes_none_that_it_moves() {
     let house = House::small(Table::Stays);
-    for n in 1..=64 {
-        house.live(n, "result");
-    }
-    let asked = std::sync::Barrier::new(2);
-    let enqueued: Vec<bool> = std::thread::scope(|scope| {
-        let pruning = scope.spawn(|| {
-            asked.wait();
-            prune_all(&house);
-        });
-        asked.wait();
-        let enqueue = |n: u32| {
-            let command = mainstay_ledger::InboxCommand::Cancel {
-                by: "ann".to_owned(),
-                why: "because".to_owned(),
-            };
-            let message = sample::message(500 + n);
-            wait(house.ledger().enqueue(sample::run(n), message, command)).is_ok()
-        };
-        let enqueued = (1..=64).map(enqueue).collect();
-        pruning.join().unwrap();
-        enqueued
+    house.live(1, "result");
+    house.live(2, "result");
+    let reader = house.ledger().reader();
+    let (heads, classes) = (Mutex::new(Heads::new(8)), HashSet::new());
+    let mut stage = Stage::new(Below {
+        standing: &reader.standing,
+        archive: &reader.archive,
+        heads: &heads,
+        classes: &classes,
+        settings: &house.options.settings,
     });
-    for (n, taken) in (1..).zip(enqueued) {
-        let loaded = wait(house.ledger().load(sample::run(n))).unwrap();
-        match loaded {
-            Some(loaded) => assert_eq!((loaded.events.len(), loaded.inbox.len() == 1), (3, taken)),
-            None => assert!(!taken, "run {n}: its command is gone"),
-        }
-    }
+    let message = InboxMessage {
+        id: sample::message(500),
+        command: InboxCommand::Cancel {
+            by: "ann".to_owned(),
+            why: "because".to_owned(),
+        },
+    };
+    let prune = |run: u32| Sweep::Prune {
+        runs: vec![sample::run(run)],
+    };
+    assert_eq!(prune(1).stage(&mut stage), Ok(1));
+    stage.keep();
+    let (gone, there) = (sample::run(1), sample::run(2));
+    let refused = inbox::enqueue(&mut stage, gone, &message);
+    assert_eq!(refused, Err(LedgerError::RunUnknown { run: gone }));
+    stage.forget();
+    assert!(inbox::enqueue(&mut stage, there, &message).is_ok());
+    stage.keep();
+    assert_eq!(prune(2).stage(&mut stage), Ok(0), "a command waits for it");
 }
 
 #[test]

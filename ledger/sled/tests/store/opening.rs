@@ -6,6 +6,7 @@ use std::path::Path;
 use mainstay_ledger::LedgerError;
 use mainstay_ledger_sled::{OpenOptions, SledLedger};
 
+use crate::folders::copy_all;
 use crate::script::{advance, verify};
 
 fn create(folder: &Path) -> Result<SledLedger, LedgerError> {
@@ -211,17 +212,5 @@ fn remove(path: &Path) {
         fs::remove_dir_all(path).unwrap();
     } else if path.exists() {
         fs::remove_file(path).unwrap();
-    }
-}
-
-fn copy_all(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy_all(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
     }
 }
