@@ -185,13 +185,18 @@ impl Check<'_> {
 
 /// Whether the value proves itself and has its kind's form.
 fn open_row(key: &[u8], value: &[u8]) -> Result<(), String> {
-    let form = match () {
-        () if keys::is_effect(key) => EffectRow::decode(key, value).map(drop),
-        () if keys::is_start(key) => StartRow::decode(key, value).map(drop),
-        () if keys::is_alert(key) => decode_alert(key, value).map(drop),
-        () if keys::is_waiters(key) => decode_waiters(key, value).map(drop),
-        () if keys::is_inbox(key) => decode_message(key, value).map(drop),
-        () => open_value(key, value).map(drop),
+    let form = if keys::is_effect(key) {
+        EffectRow::decode(key, value).map(drop)
+    } else if keys::is_start(key) {
+        StartRow::decode(key, value).map(drop)
+    } else if keys::is_alert(key) {
+        decode_alert(key, value).map(drop)
+    } else if keys::is_waiters(key) {
+        decode_waiters(key, value).map(drop)
+    } else if keys::is_inbox(key) {
+        decode_message(key, value).map(drop)
+    } else {
+        open_value(key, value).map(drop)
     };
     form.map_err(|error| error.to_string())
 }
