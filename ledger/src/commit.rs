@@ -80,7 +80,8 @@ pub enum Op {
     },
     /// Something a person or the host should hear of; gets the next number of all alerts.
     Alert(Alert),
-    /// The start key of a new run. Taken when free; otherwise the verdict is `KeyHeld`.
+    /// The start key of a new run. Taken when free; otherwise the verdict is `KeyHeld`. The run's
+    /// summary names it too: by that it is found, and forgotten, once the run is closed.
     StartKey {
         /// Whose key.
         tenant: Tenant,

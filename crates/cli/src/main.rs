@@ -1,8 +1,15 @@
 //! The binary `mainstay`: the command line without any class of its own.
 //!
-//! It must never hold anything that a user's binary with the same commands would lack.
+//! It must never hold anything that a user's binary with the same commands would lack, its choice of
+//! an allocator aside (`PERFORMANCE.md`).
 
 use std::process::ExitCode;
+
+/// A store's small rows live among a turn's short-lived pieces; the system's allocator may let the
+/// holes between them grow.
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     mainstay_cli::main_with(Vec::new())

@@ -12,6 +12,10 @@ use mainstay_tests::ordeal::check::{Depth, Report, check};
 use mainstay_tests::ordeal::fact::Fact;
 use mainstay_tests::ordeal::{flow, house, room};
 
+/// As `mainstay` has it.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const USAGE: &str = "ordeal write STORE SEED ROUND LANES DEEDS LIMIT_PER_MILLE\n\
     ordeal check STORE FACTS once|twice\n\
     ordeal flow STORE FIRST COUNT\n\

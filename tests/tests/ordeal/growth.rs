@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use mainstay::ledger::SledLedger;
 use mainstay_tests::campaign::is_full;
-use mainstay_tests::ordeal::bulk::Look;
-use mainstay_tests::ordeal::house::SEGMENT_BYTES_SMALL;
+use mainstay_tests::ordeal::bulk::{Look, RUN_CALLS};
+use mainstay_tests::ordeal::house::{self, SEGMENT_BYTES_SMALL};
 use mainstay_tests::ordeal::image::Image;
 use mainstay_tests::ordeal::writer::Programs;
 use mainstay_tests::process::Running;
@@ -55,7 +56,8 @@ fn a_store_of_runs_that_end_and_expire_has_no_more_than_it_remembers_and_memory_
         segment_bytes,
         ..programs()
     };
-    let looks = grown(&programs, &place.path().join("store"), &growth);
+    let store = place.path().join("store");
+    let looks = grown(&programs, &store, &growth);
     // A tenth has been written, and just this much is remembered.
     let (remembered, last) = (looks[0], looks[looks.len() - 1]);
     assert!(
@@ -68,6 +70,17 @@ fn a_store_of_runs_that_end_and_expire_has_no_more_than_it_remembers_and_memory_
         late.memory_bytes <= early.memory_bytes * 6 / 5 + 16 * MIB && late.memory_bytes < 200 * MIB,
         "{late:?} after {early:?}"
     );
+    let ledger = SledLedger::open(&store, house::options()).expect("it opens");
+    let stats = ledger.stats().expect("it can be counted");
+    let kept = u64::from(growth.2 / RUN_CALLS);
+    // What expires is taken away by the handful and beside the writing.
+    let bound = kept * 6 / 5 + 1_000;
+    for (what, count) in [
+        ("closed runs", stats.runs_closed),
+        ("start keys", stats.start_keys),
+    ] {
+        assert!((kept..=bound).contains(&count), "{count} {what}: {stats:?}");
+    }
 }
 
 #[test]
