@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mainstay_types::Code;
+use mainstay_types::{Code, Timestamp};
 
 use super::store::RunLog;
 use super::*;
@@ -22,6 +22,10 @@ impl Subject for InMemory {
 
     fn kept_bytes(&self) -> Option<u64> {
         Some(self.0.store.lock().kept_bytes())
+    }
+
+    fn forget(&mut self, _: Timestamp) -> bool {
+        false
     }
 }
 

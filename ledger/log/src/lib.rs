@@ -71,4 +71,4 @@ pub use open::OpenOptions;
 pub use retention::Swept;
 pub use segment::{LogSettings, Place, SegmentNo};
 pub use settings::{FORMAT, Settings};
-pub use standing::{Health, Lag, StandingSettings};
+pub use standing::{Health, LAG_METRIC, Lag, StandingSettings};

@@ -16,8 +16,8 @@ mod table;
 
 pub use mainstay_ledger_log::{
     EraseError, Erased, Erasure, ExchangeError, ExportScope, Exported, Finding, Health, Imported,
-    Lag, LeftOut, LogSettings, OpenOptions, Repair, Report, Settings, StandingSettings, StoreId,
-    StoreStats, Swept, repair, verify,
+    LAG_METRIC, Lag, LeftOut, LogSettings, OpenOptions, Repair, Report, Settings, StandingSettings,
+    StoreId, StoreStats, Swept, repair, verify,
 };
 pub use table::SledFactory;
 

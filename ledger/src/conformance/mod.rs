@@ -16,6 +16,7 @@ mod inbox;
 mod keys;
 mod knocks;
 mod reads;
+mod retention;
 mod snapshots;
 mod waits;
 mod waits_model;
@@ -45,6 +46,7 @@ use inbox::*;
 use keys::*;
 use knocks::*;
 use reads::*;
+use retention::*;
 use snapshots::*;
 use waits::*;
 use waits_model::*;
@@ -61,6 +63,9 @@ pub trait Subject {
     /// Bytes that it holds of the states it was given, from above: what else lies with them may be
     /// counted too, events not. `None` for a backend that keeps no states.
     fn kept_bytes(&self) -> Option<u64>;
+
+    /// Forgets at once all that it may forget at `now`; whether it ever forgets anything.
+    fn forget(&mut self, now: Timestamp) -> bool;
 }
 
 /// One check of the suite.
@@ -161,6 +166,10 @@ macro_rules! conformance_tests {
         a_payload_is_stored_once_however_many_snapshots_have_it
         a_history_is_whole_whatever_is_kept
         a_page_of_a_history_is_bounded_in_bytes
+        a_key_whose_outcome_is_known_is_remembered_for_its_time
+        a_key_that_is_settled_again_is_remembered_from_then_on
+        a_key_that_is_open_or_in_doubt_is_never_forgotten
+        an_open_run_and_its_start_key_are_never_forgotten
         commits_of_many_threads_are_all_kept
         of_many_threads_starting_with_one_key_exactly_one_gets_it
     } };
@@ -190,6 +199,10 @@ impl Bench<'_> {
 
     fn reopen(&mut self) {
         self.subject.reopen();
+    }
+
+    fn forget(&mut self, now: Timestamp) -> bool {
+        self.subject.forget(now)
     }
 
     /// One group.

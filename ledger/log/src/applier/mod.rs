@@ -18,13 +18,14 @@ mod slot;
 mod thread;
 mod waits;
 
-pub use pressure::{Lag, Pressure};
+pub use pressure::{LAG_METRIC, Lag, Pressure};
 pub use shared::{Health, Site};
 
 pub(crate) use checkpoint::{Checkpoint, prove};
 #[cfg(test)]
 pub(crate) use marker::try_put as put_marker;
 pub(crate) use mending::{Opened, open, open_anew};
+pub(crate) use pressure::describe;
 pub(crate) use shared::Shared;
 pub(crate) use slot::Slot;
 pub(crate) use thread::Applier;

@@ -41,7 +41,33 @@ pub struct Lag {
     pub kept_bytes: usize,
 }
 
+/// The lag as a metric: a gauge, each of its numbers over its bound, by the label `of` (`rows`,
+/// `bytes`, `age`). At 1 ordinary commits wait. The applier sets it whenever it begins or ends a
+/// generation or fails at one.
+pub const LAG_METRIC: &str = "mainstay_store_lag_ratio";
+
+/// Tells the host's recorder what the metric means.
+pub(crate) fn describe() {
+    metrics::describe_gauge!(
+        LAG_METRIC,
+        metrics::Unit::Count,
+        "How far a store's table lags behind what is acknowledged, over the bound at which \
+         ordinary commits wait"
+    );
+}
+
 impl Lag {
+    /// Sets the metric.
+    pub(super) fn tell(&self) {
+        for (of, share) in [
+            ("rows", share(self.rows, self.rows_bound)),
+            ("bytes", share(self.bytes, self.bytes_bound)),
+            ("age", self.age.get() as f64 / self.age_bound.get() as f64),
+        ] {
+            metrics::gauge!(LAG_METRIC, "of" => of).set(share);
+        }
+    }
+
     pub(super) fn of(load: Load, settings: &StandingSettings) -> Self {
         Self {
             rows: load.rows,
@@ -53,6 +79,10 @@ impl Lag {
             kept_bytes: load.kept_bytes,
         }
     }
+}
+
+fn share(number: usize, bound: usize) -> f64 {
+    number as f64 / bound as f64
 }
 
 /// The level after `before`, with so much waiting.

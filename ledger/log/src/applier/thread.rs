@@ -66,6 +66,7 @@ impl Applier {
 
     /// Applies a generation, however often it takes; `false` when it has to end.
     fn generation(&mut self, layer: &Arc<Layer>) -> bool {
+        self.shared.lag().tell();
         let applied = self.keep_trying(&mut |applier| {
             let checkpoint = &mut applier.checkpoint;
             batches::apply(&applier.shared, layer, checkpoint, &mut applier.pace)
@@ -74,6 +75,7 @@ impl Applier {
             return false;
         }
         self.shared.applied(layer.number, self.checkpoint.place);
+        self.shared.lag().tell();
         if !self.is_to_be_reopened() {
             return true;
         }
@@ -104,6 +106,7 @@ impl Applier {
                     None => return false,
                 },
             };
+            self.shared.lag().tell();
             if !self.shared.failed(&detail, wait) {
                 return false;
             }

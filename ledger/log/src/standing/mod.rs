@@ -23,7 +23,7 @@ use crate::table::TableFactory;
 
 #[cfg(any(test, feature = "conformance"))]
 pub use crate::applier::Bounds;
-pub use crate::applier::{Health, Lag, Pressure, Site, StandingSettings};
+pub use crate::applier::{Health, LAG_METRIC, Lag, Pressure, Site, StandingSettings};
 pub use crate::overlay::Change;
 pub use reads::LookUp;
 #[cfg(any(test, feature = "conformance"))]
@@ -49,6 +49,7 @@ impl Standing {
         factory: Arc<dyn TableFactory>,
         settings: StandingSettings,
     ) -> Result<(Self, Option<Place>), LedgerError> {
+        applier::describe();
         let opened = applier::open(&site, &factory)?;
         let place = opened.checkpoint.place;
         Ok((Self::begin(site, factory, settings, opened)?, place))

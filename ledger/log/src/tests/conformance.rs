@@ -3,6 +3,7 @@
 
 use mainstay_ledger::Ledger;
 use mainstay_ledger::conformance::Subject;
+use mainstay_types::Timestamp;
 
 use super::house::{House, Table};
 
@@ -17,6 +18,12 @@ impl Subject for House {
 
     fn kept_bytes(&self) -> Option<u64> {
         Some(House::ledger(self).stats().unwrap().snapshot_bytes)
+    }
+
+    fn forget(&mut self, now: Timestamp) -> bool {
+        let pruned = House::ledger(self).prune(None, now, &mut |_, _| {});
+        pruned.unwrap();
+        true
     }
 }
 

@@ -1,13 +1,78 @@
 //! How far the table lags behind, who waits for that, and who is called when nobody has to.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mainstay_types::Millis;
+use metrics::{
+    Counter, Gauge, GaugeFn, Histogram, KeyName, Metadata, Recorder, SharedString, Unit,
+};
+use parking_lot::Mutex;
 
 use super::{World, tight};
 use crate::conformance::{eager, key, patient, wait};
-use crate::standing::{Bounds, Pressure, StandingSettings};
+use crate::standing::{Bounds, LAG_METRIC, Pressure, StandingSettings};
+
+/// What the appliers of this process told of their lag: the most of each share, and the newest.
+static TOLD: Mutex<BTreeMap<String, (f64, f64)>> = Mutex::new(BTreeMap::new());
+
+struct Told;
+struct Share(String);
+
+impl GaugeFn for Share {
+    fn increment(&self, _: f64) {
+        panic!("a share is set");
+    }
+
+    fn decrement(&self, _: f64) {
+        panic!("a share is set");
+    }
+
+    fn set(&self, value: f64) {
+        let mut told = TOLD.lock();
+        let (most, newest) = told.entry(self.0.clone()).or_default();
+        (*most, *newest) = (most.max(value), value);
+    }
+}
+
+impl Recorder for Told {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &metrics::Key, _: &Metadata<'_>) -> Counter {
+        panic!("{key} is a counter");
+    }
+
+    fn register_gauge(&self, key: &metrics::Key, _: &Metadata<'_>) -> Gauge {
+        assert_eq!(key.name(), LAG_METRIC);
+        let labels = key.labels().map(|label| label.value().to_owned());
+        Gauge::from_arc(Arc::new(Share(labels.collect())))
+    }
+
+    fn register_histogram(&self, key: &metrics::Key, _: &Metadata<'_>) -> Histogram {
+        panic!("{key} is a histogram");
+    }
+}
+
+#[test]
+fn the_host_is_told_how_far_the_table_lags_over_its_bounds_and_that_it_does_no_more() {
+    metrics::set_global_recorder(Told).expect("nobody else in this process sets one");
+    let mut world = World::new(narrow(), tight());
+    world.factory.fill_up(true);
+    for number in 0..15 {
+        world.put(&key(0x11, number), 1, 10);
+    }
+    // Nothing is small enough for a generation of its own, so someone asks.
+    assert!(world.standing().flush().is_err());
+    let told = |of: &str| TOLD.lock().get(of).copied().unwrap_or_default();
+    assert!((1.5..2.0).contains(&told("rows").0), "{:?}", told("rows"));
+    assert!(0.0 < told("bytes").0 && 0.0 < told("age").0);
+    world.factory.fill_up(false);
+    world.check_settled();
+    wait(|| told("rows").1 == 0.0 && told("bytes").1 == 0.0 && told("age").1 == 0.0);
+}
 
 fn narrow() -> StandingSettings {
     StandingSettings {
