@@ -15,6 +15,12 @@ pub const KEY_BYTES_MAX: usize = 200;
 /// Unit: bytes. Enforced by: `ledger/log`. Beyond: the next group.
 pub const GROUP_BYTES_MAX: usize = 4 << 20;
 
+/// How long the ledger gathers and checks requests for one group, so that what steers a run is not
+/// held up by a crowd of what begins others.
+/// Unit: milliseconds, looked at after each request. Enforced by: `ledger/log`. Beyond: what waits
+/// goes into the next group.
+pub const GROUP_GATHER_MS: u64 = 2;
+
 /// How often a committer whose ordinary line is not served looks again.
 /// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: it looks.
 pub const COMMIT_GLANCE_MS: u64 = 2;

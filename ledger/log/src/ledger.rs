@@ -268,11 +268,15 @@ impl<F: Send + Sync> Ledger for LogLedger<F> {
                 bytes,
             })));
         }
-        let message = InboxMessage {
-            id: message,
-            command,
-        };
-        Box::pin(self.shared.ask(Wish::Enqueue(run, message, reply), answer))
+        Box::pin(async move {
+            let looked = Looked::of_command(&self.reader.standing, run, message)?;
+            let message = InboxMessage {
+                id: message,
+                command,
+            };
+            let wish = Wish::Enqueue(run, message, Arc::new(looked), reply);
+            self.shared.ask(wish, answer).await
+        })
     }
 
     fn load(&self, run: RunId) -> BoxFuture<'_, Result<Option<Loaded>, LedgerError>> {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use mainstay_ledger::{CommitRequest, LedgerError, Op};
+use mainstay_types::{MessageId, RunId};
 
 use crate::keys::{self, Key};
 use crate::standing::{LookUp, Standing};
@@ -27,6 +28,19 @@ impl Looked {
         found.map(|(_, look_up)| look_up.value.clone())
     }
 
+    /// Looks up what is known of a command and its run.
+    pub(crate) fn of_command(
+        standing: &Standing,
+        run: RunId,
+        message: MessageId,
+    ) -> Result<Self, LedgerError> {
+        let mut looked = Self::default();
+        for key in [keys::run(run), keys::message(run, message)] {
+            looked.look(standing, key)?;
+        }
+        Ok(looked)
+    }
+
     /// Looks up the keys that `requests` want and that may lie on the disk.
     pub(crate) fn of(standing: &Standing, requests: &[CommitRequest]) -> Result<Self, LedgerError> {
         let mut looked = Self::default();
@@ -42,11 +56,16 @@ impl Looked {
                     continue;
                 }
             };
-            if looked.row(&key).is_none() && standing.in_memory(&key).is_none() {
-                let found = standing.look_up(&key)?;
-                looked.0.push((key, found));
-            }
+            looked.look(standing, key)?;
         }
         Ok(looked)
+    }
+
+    fn look(&mut self, standing: &Standing, key: Key) -> Result<(), LedgerError> {
+        if self.row(&key).is_none() && standing.in_memory(&key).is_none() {
+            let found = standing.look_up(&key)?;
+            self.0.push((key, found));
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The one who writes: takes what waits, checks it in order, writes it, syncs, answers.
 //!
-//! A group ends by count and by bytes; a call that is larger goes on in the next group and is
+//! A group ends by count, by bytes and by the time it took to check; a call that is larger goes on in the next group and is
 //! answered when all of it is durable. There is no timer; while one group is synced, the next one
 //! gathers. No answer leaves before the sync, refusals included: they may rest on what the same
 //! group wrote. After the first error of a sync nothing is tried again and everyone is told; a
@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use mainstay_ledger::knock::Knocker;
 use mainstay_types::{Timestamp, limits};
@@ -42,6 +43,8 @@ pub(crate) struct Committer {
     /// Used again by each group.
     pub(crate) frame: FrameBuilder,
 }
+
+const GATHER: Duration = Duration::from_millis(limits::GROUP_GATHER_MS);
 
 /// How a group could not be written.
 enum Failed {
@@ -91,12 +94,14 @@ impl Committer {
             settings: &self.settings,
         });
         let mut requests = 0;
+        let begun = Instant::now();
         loop {
             let last = taken.last_mut().expect("the caller gives the first wish");
             requests += last.wish.weight();
             last.stage(&mut stage, room);
             let left = limits::COMMIT_GROUP_MAX.saturating_sub(requests);
-            if left == 0 || !last.done {
+            // What waits in the control lane waits for one group and its own, so none may be long.
+            if left == 0 || !last.done || GATHER < begun.elapsed() {
                 break;
             }
             let Some(wish) = queue.next_within(served, left) else {

@@ -90,8 +90,8 @@ impl Served {
 pub(crate) enum Wish {
     /// Commit these; what the caller looked up for them.
     Commit(Vec<CommitRequest>, Arc<Looked>, Reply<Vec<Verdict>>),
-    /// Put a command into a run's inbox.
-    Enqueue(RunId, InboxMessage, Reply<Enqueued>),
+    /// Put a command into a run's inbox; what the caller looked up for it.
+    Enqueue(RunId, InboxMessage, Arc<Looked>, Reply<Enqueued>),
     /// Keep the store small.
     Sweep(Sweep, Reply<u64>),
 }
@@ -117,7 +117,7 @@ impl Wish {
     pub(crate) fn answer(self, failure: Option<LedgerError>) {
         match self {
             Self::Commit(_, _, reply) => reply.send(failure),
-            Self::Enqueue(_, _, reply) => reply.send(failure),
+            Self::Enqueue(_, _, _, reply) => reply.send(failure),
             Self::Sweep(_, reply) => reply.send(failure),
         }
     }

@@ -18,7 +18,12 @@ fn wish(n: u8) -> Wish {
         id: MessageId::from_bytes([n; 16]),
         command,
     };
-    Wish::Enqueue(RunId::from_bytes([n; 16]), message, Reply::new().0)
+    Wish::Enqueue(
+        RunId::from_bytes([n; 16]),
+        message,
+        Arc::default(),
+        Reply::new().0,
+    )
 }
 
 fn number(wish: &Wish) -> u8 {

@@ -64,7 +64,8 @@ impl Taken {
                 }
                 done
             }
-            Wish::Enqueue(run, message, reply) => {
+            Wish::Enqueue(run, message, looked, reply) => {
+                stage.believe(looked);
                 let answer = settled(stage, |stage| inbox::enqueue(stage, *run, message));
                 answer.map(|answer| reply.set(answer)).is_some()
             }
@@ -102,7 +103,9 @@ impl Taken {
                     full(verdicts);
                 }
             }),
-            Wish::Enqueue(_, _, reply) => reply.change(|answer| *answer = Err(LedgerError::full())),
+            Wish::Enqueue(_, _, _, reply) => {
+                reply.change(|answer| *answer = Err(LedgerError::full()));
+            }
             Wish::Sweep(_, reply) => reply.change(|answer| *answer = Err(LedgerError::full())),
         }
     }
