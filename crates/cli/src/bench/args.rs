@@ -72,6 +72,10 @@ pub struct CallsArgs {
     #[arg(value_parser = number(limits::LIVE_RUNS_MAX))]
     pub fan_out_concurrency: u32,
 
+    /// Runs that are over in each row's store before it is measured; a row for each
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0")]
+    pub stored: Vec<u32>,
+
     /// How long each row is measured, after a tenth of it to warm up
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
     pub seconds: Duration,

@@ -38,6 +38,8 @@ struct Shape {
     calls: u32,
     /// How many of them are out at once.
     at_once: u32,
+    /// Runs that are over before it is measured.
+    stored: u32,
 }
 
 /// What one load came to. The keys are relied upon.
@@ -46,6 +48,7 @@ struct Row {
     concurrency: u32,
     calls_per_run: u32,
     fan_out: u32,
+    stored: u32,
     runs_per_s: f64,
     calls_per_s: f64,
     p50_ms: f64,
@@ -83,24 +86,31 @@ pub(crate) fn measure(args: &CallsArgs, output: &Output) -> Result<(), CliError>
 }
 
 fn shapes(args: &CallsArgs) -> Vec<Shape> {
-    let chain = |(&clients, &calls)| Shape {
-        clients,
-        calls,
+    let chain = |clients: &u32, calls: &u32| Shape {
+        clients: *clients,
+        calls: *calls,
         at_once: 1,
+        stored: 0,
     };
     let calls = args.calls_per_run.iter();
     let mut shapes: Vec<Shape> = calls
-        .flat_map(|calls| args.concurrency.iter().map(move |clients| (clients, calls)))
-        .map(chain)
+        .flat_map(|calls| {
+            args.concurrency
+                .iter()
+                .map(move |clients| chain(clients, calls))
+        })
         .collect();
     if 0 < args.fan_out {
         shapes.push(Shape {
-            clients: args.fan_out_concurrency,
-            calls: args.fan_out,
             at_once: args.fan_out,
+            ..chain(&args.fan_out_concurrency, &args.fan_out)
         });
     }
-    shapes
+    let each = |stored: &u32| {
+        let stored = *stored;
+        shapes.iter().map(move |shape| Shape { stored, ..*shape })
+    };
+    args.stored.iter().flat_map(each).collect()
 }
 
 fn row(
@@ -116,6 +126,7 @@ fn row(
     };
     let load = Load {
         clients: shape.clients,
+        before: u64::from(shape.stored),
         length: args.seconds,
     };
     let title = format!("{} runs at once, {} calls each", shape.clients, shape.calls);
@@ -170,6 +181,7 @@ fn told(shape: Shape, done: &Done, raw: Option<Raw>) -> Row {
         concurrency: shape.clients,
         calls_per_run: shape.calls,
         fan_out: shape.at_once,
+        stored: shape.stored,
         runs_per_s,
         calls_per_s: runs_per_s * f64::from(shape.calls),
         p50_ms: done.times.per_mille_ms(500),
@@ -186,6 +198,7 @@ fn text(rows: &[Row]) -> String {
     let heading = [
         "at once",
         "calls a run",
+        "stored",
         "runs/s",
         "calls/s",
         "p50 ms",
@@ -207,6 +220,7 @@ fn text(rows: &[Row]) -> String {
         [
             row.concurrency.to_string(),
             calls,
+            row.stored.to_string(),
             number(Some(row.runs_per_s), 0),
             number(Some(row.calls_per_s), 0),
             number(Some(row.p50_ms), 2),

@@ -4,7 +4,7 @@
 //! the measurement. One that does not complete ends the measurement with an error.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mainstay_machine::OutcomeKind;
@@ -20,11 +20,16 @@ use crate::progress::Progress;
 /// How often the progress line changes.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
+/// How often it is looked whether enough runs have ended to begin.
+const GLANCE: Duration = Duration::from_millis(20);
+
 /// How much is asked of an engine, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     /// Runs under way at once.
     pub(crate) clients: u32,
+    /// Runs that end before anything is measured.
+    pub(crate) before: u64,
     /// How long is measured; a tenth of it goes before, uncounted.
     pub(crate) length: Duration,
 }
@@ -47,7 +52,14 @@ struct Shared {
     class: Numbers,
     times: Latencies,
     counts: AtomicBool,
+    ended: AtomicU64,
     is_over: AtomicBool,
+}
+
+impl Shared {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
 }
 
 /// Drives `engine` with this load.
@@ -62,11 +74,17 @@ pub(crate) async fn drive(
         class: class.clone(),
         times: Latencies::new(),
         counts: AtomicBool::new(false),
+        ended: AtomicU64::new(0),
         is_over: AtomicBool::new(false),
     });
     let mut clients = JoinSet::new();
     for _ in 0..load.clients {
         clients.spawn(client(Arc::clone(&shared)));
+    }
+    while shared.ended.load(Ordering::Relaxed) < load.before && !shared.is_over() {
+        tokio::time::sleep(GLANCE).await;
+        let (so_far, of) = (shared.ended.load(Ordering::Relaxed), load.before);
+        progress.say(&format!("{title}: {so_far} of {of} runs before"));
     }
     tokio::time::sleep(load.length / 10).await;
     let (began, before) = (Instant::now(), engine.appends());
@@ -99,13 +117,14 @@ pub(crate) async fn joined(mut clients: JoinSet<Result<(), CliError>>) -> Result
 }
 
 async fn client(shared: Arc<Shared>) -> Result<(), CliError> {
-    while !shared.is_over.load(Ordering::Relaxed) {
+    while !shared.is_over() {
         let began = Instant::now();
         let ended = one_run(&shared.engine, &shared.class).await;
         if let Err(error) = ended {
             shared.is_over.store(true, Ordering::Relaxed);
             return Err(error);
         }
+        shared.ended.fetch_add(1, Ordering::Relaxed);
         if shared.counts.load(Ordering::Relaxed) {
             shared.times.add(began.elapsed());
         }

@@ -67,15 +67,44 @@ fn calls_measures_a_row_for_each_load_and_leaves_nothing_behind() {
         assert_eq!(
             keys(row),
             "bytes_per_call calls_per_run calls_per_s concurrency fan_out p50_ms p99_ms peak_mb \
-             ratio raw_grouped_per_s raw_sync_ms_p50 runs_per_s"
+             ratio raw_grouped_per_s raw_sync_ms_p50 runs_per_s stored"
         );
         for (key, value) in row.as_object().unwrap() {
             let may_be_unknown = key == "peak_mb" && value.is_null();
-            assert!(may_be_unknown || is_above_zero(value), "{key}: {row}");
+            let nothing_before = key == "stored" && value == 0;
+            assert!(
+                may_be_unknown || nothing_before || is_above_zero(value),
+                "{key}: {row}"
+            );
         }
         assert!(row["p50_ms"].as_f64() <= row["p99_ms"].as_f64(), "{row}");
     }
     assert_eq!(left_in(&folder), 0);
+}
+
+#[test]
+fn calls_measures_a_store_that_has_runs_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [
+        "--concurrency",
+        "2",
+        "--calls-per-run",
+        "1",
+        "--fan-out",
+        "0",
+        "--stored",
+        "5,40",
+        "--keep",
+    ];
+    let said = calls(folder.path(), &args);
+    let kept = said.err.trim().strip_prefix("kept: ").unwrap();
+    for (stored, store) in [(5, "store-0"), (40, "store-1")] {
+        let store = Path::new(kept).join(store);
+        let stats = say(&["--store", store.to_str().unwrap(), "stats", "--json"]).json();
+        assert!(stored < stats["runs_closed"].as_u64().unwrap(), "{stats}");
+        let told = |line: &str| line.split_whitespace().nth(2) == Some(&stored.to_string());
+        assert!(said.out.lines().any(told), "{}", said.out);
+    }
 }
 
 #[test]
