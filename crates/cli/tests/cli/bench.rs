@@ -93,12 +93,12 @@ fn calls_measures_a_store_that_has_runs_before() {
         "--fan-out",
         "0",
         "--stored",
-        "5,40",
+        "5,3000",
         "--keep",
     ];
     let said = calls(folder.path(), &args);
     let kept = said.err.trim().strip_prefix("kept: ").unwrap();
-    for (stored, store) in [(5, "store-0"), (40, "store-1")] {
+    for (stored, store) in [(5, "store-0"), (3_000, "store-1")] {
         let store = Path::new(kept).join(store);
         let stats = say(&["--store", store.to_str().unwrap(), "stats", "--json"]).json();
         assert!(stored < stats["runs_closed"].as_u64().unwrap(), "{stats}");
