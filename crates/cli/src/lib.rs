@@ -83,6 +83,7 @@ use output::Output;
 /// `classes` are known to `graph` beside those of the store; the binary `mainstay` has none.
 #[must_use = "it is the program's exit code"]
 pub fn main_with(classes: Vec<Arc<TaskClass>>) -> ExitCode {
+    mainstay_ledger_sled::hide_sled_panics();
     let args: Vec<OsString> = std::env::args_os().collect();
     match Cli::try_parse_from(&args) {
         Ok(cli) => cli.run(&classes),

@@ -294,6 +294,11 @@ pub const SLED_CLOSE_MS_MAX: u64 = 30_000;
 /// Unit: bytes. Enforced by: `ledger/log`. Beyond: with less, STORE_FULL.
 pub const START_ROOM_BYTES_MIN: u64 = 128 << 20;
 
+/// Free space of the store's volume that opening a store needs: the table takes room in whole
+/// segments, and writes when it is opened.
+/// Unit: bytes. Enforced by: `ledger/log`. Beyond: with less, the ballast is given up first.
+pub const OPEN_ROOM_BYTES_MIN: u64 = 24 << 20;
+
 /// Free space of the store's volume that new attempts, and the table, need: sled grows by whole
 /// segments and must never meet a full disk, because it keeps that error.
 /// Unit: bytes. Enforced by: `ledger/log`, `ledger/sled`. Beyond: with less, only what is in flight
@@ -522,6 +527,7 @@ const _: () = assert!(HTTP_REFUSAL_BYTES_MAX <= HTTP_REPLY_BYTES_MAX);
 const _: () = assert!(MODEL_SHOWN_PLACES_MAX * MODEL_SHOWN_PLACE_CHARS_MAX * 2 < TEXT_BYTES_MAX);
 const _: () = assert!(SLED_VALUE_BYTES_MAX < SLED_SYNC_BYTES_MAX / 8);
 const _: () = assert!(COMMIT_ROOM_BYTES_MIN < START_ROOM_BYTES_MIN);
+const _: () = assert!(OPEN_ROOM_BYTES_MIN < BALLAST_BYTES);
 const _: () = assert!(PAYLOAD_BYTES_MAX < RECORD_BYTES_MAX);
 const _: () = assert!(SNAPSHOT_STATE_BYTES_MAX < RECORD_BYTES_MAX);
 const _: () = assert!(SNAPSHOT_INLINE_BYTES_MAX < PAYLOAD_BYTES_MAX);

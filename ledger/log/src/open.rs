@@ -19,7 +19,7 @@ use crate::commit::committer::Committer;
 use crate::commit::progress::Progress as CommitProgress;
 use crate::commit::queue::Queue;
 use crate::exchange::Progress;
-use crate::files::{self, Disk, Lock, Marks, RealDisk, StoreId};
+use crate::files::{self, Ballast, Disk, Lock, Marks, RealDisk, StoreId};
 use crate::heads::Heads;
 use crate::inspect;
 use crate::keys;
@@ -106,6 +106,9 @@ pub(crate) fn open_on(
     let lock = Lock::take(folder, options.wait)?;
     let known = files::read_format(&*disk, folder, FORMAT)?;
     let store = identity(&*disk, (folder, known), options)?;
+    if known.is_some() {
+        Ballast::give_up_to_open(folder, &*disk);
+    }
     let settings = &options.settings;
     let (mut log, archive) = Log::open(folder, Arc::clone(&disk), store, settings.log)?;
     if known.is_none() {

@@ -19,7 +19,7 @@ pub use mainstay_ledger_log::{
     LAG_METRIC, Lag, LeftOut, LogSettings, OpenOptions, Repair, Report, Settings, StandingSettings,
     StoreId, StoreStats, Swept, repair, verify,
 };
-pub use table::SledFactory;
+pub use table::{SledFactory, hide_sled_panics};
 
 /// The embedded ledger: a log of what happened, and sled for how things stand.
 pub type SledLedger = mainstay_ledger_log::LogLedger<SledFactory>;

@@ -72,6 +72,28 @@ fn f32_a_store_whose_sled_has_no_room_to_open_loses_nothing_and_opens_with_room_
     drop(mounted);
 }
 
+#[test]
+fn f32_a_store_whose_volume_has_no_byte_left_opens_with_the_room_that_it_held_back() {
+    let draw = Draw::new("no byte left");
+    let mut series = Series::new(&programs(), draw.seed());
+    let volume = series.path("volume");
+    let _mounted = Mounted::at(&volume, VOLUME_BYTES);
+    let inside = volume.join("store");
+    std::fs::create_dir(&inside).expect("a folder on the volume");
+    std::os::unix::fs::symlink(inside, series.store()).expect("a link to it");
+    series.die(Moment::Answered(400, std::time::Duration::ZERO), LOAD);
+    for _ in 0..2 {
+        let filler = Filler::of(&volume);
+        let ended = Ended::of(&mut command(&["hold"], &[&series.store()]));
+        let said = Fact::all(&ended.stdout);
+        assert!(matches!(said.first(), Some(Fact::Open(_))), "{ended}");
+        series.check("on a volume without room");
+        drop(filler);
+        // With room again it holds some back for the next time.
+        series.die(Moment::Answered(400, std::time::Duration::ZERO), LOAD);
+    }
+}
+
 /// The programs' command of these words and paths.
 fn command(words: &[&str], paths: &[&Path]) -> Command {
     let mut command = programs().command([]);

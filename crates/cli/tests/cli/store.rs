@@ -48,6 +48,25 @@ fn a_whole_store_verifies_and_needs_no_repair() {
 }
 
 #[test]
+fn verify_names_what_is_a_file_and_has_to_be_a_folder_and_the_other_way_round() {
+    for (name, is_folder) in [("table", true), ("OLDEST", false), ("BALLAST", false)] {
+        let store = store(&stories());
+        let path = store.path().join(name);
+        let aside = store.path().with_extension("aside");
+        // Where there is none, one of the wrong kind is wrong all the same.
+        let _ = fs::rename(&path, &aside);
+        match is_folder {
+            true => fs::write(&path, "").unwrap(),
+            false => fs::create_dir(&path).unwrap(),
+        }
+        let said = ask(store.path(), &["verify"]);
+        assert_eq!(said.code, 4, "{name}: {said:?}");
+        assert!(said.out.contains(name), "{name}: {said:?}");
+        let _ = fs::remove_dir_all(&aside).or_else(|_| fs::remove_file(&aside));
+    }
+}
+
+#[test]
 fn verify_names_the_file_and_ends_with_4_and_repair_brings_the_rest_back() {
     let store = store(&stories());
     let segment = store.path().join("log/0000000001.log");

@@ -7,11 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mainstay_types::limits;
 use parking_lot::Mutex;
 
 use super::disk::Disk;
 
-const BALLAST_FILE: &str = "BALLAST";
+pub(crate) const BALLAST_FILE: &str = "BALLAST";
 
 /// The ballast of one store.
 #[derive(Debug)]
@@ -37,6 +38,15 @@ impl Ballast {
             bytes,
             held: Mutex::new(held),
         })
+    }
+
+    /// Gives it up when a store could not even be opened for want of room. Best effort: what is
+    /// still missing is told by whoever needs it.
+    pub(crate) fn give_up_to_open(store: &Path, disk: &dyn Disk) {
+        let room = disk.free_bytes(store);
+        if room.is_ok_and(|room| room < limits::OPEN_ROOM_BYTES_MIN) {
+            let _ = disk.remove(&store.join(BALLAST_FILE));
+        }
     }
 
     /// Makes it when it is not there and the disk has room for it twice: otherwise it would be

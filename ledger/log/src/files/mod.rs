@@ -30,7 +30,7 @@ pub(crate) use disk::{Disk, DiskFile, is_full};
 pub use format::StoreId;
 
 pub(crate) use acked::{ACKED_FILE, Acked, AckedFile};
-pub(crate) use ballast::Ballast;
+pub(crate) use ballast::{BALLAST_FILE, Ballast};
 pub(crate) use disk::sync_name;
 pub(crate) use format::{FORMAT_FILE, read_format, write_format};
 pub(crate) use lock::Lock;

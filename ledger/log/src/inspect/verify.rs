@@ -16,6 +16,7 @@ use crate::exchange::Progress;
 use crate::fault::io_error;
 use crate::files::{self, Acked, AckedFile, Disk, Lock, RealDisk, StoreId};
 use crate::keys;
+use crate::open::{LOG_FOLDER, TABLE_FOLDER};
 use crate::run_row::RunRow;
 use crate::segment::{self, Entry, Frame, Hole, LogError, Missing, Records, Salvaged};
 use crate::settings::FORMAT;
@@ -57,6 +58,15 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
+/// What may lie in a store, and whether it is a folder.
+const KINDS: [(&str, bool); 5] = [
+    (LOG_FOLDER, true),
+    (TABLE_FOLDER, true),
+    (files::ACKED_FILE, false),
+    (files::OLDEST_FILE, false),
+    (files::BALLAST_FILE, false),
+];
+
 /// More findings than this tell nothing new.
 const FINDINGS_MAX: usize = 1_000;
 
@@ -88,6 +98,11 @@ pub fn verify(
         return Ok(verify.report);
     };
     (verify.report.files, verify.report.bytes) = files::under(folder)?;
+    verify.kinds(folder);
+    if !verify.report.findings.is_empty() {
+        // Nothing that is in the way of the store's own files can be read around.
+        return Ok(verify.report);
+    }
     let total = verify.report.bytes;
     let last = verify.log(&disk, (folder, store), (progress, total))?;
     verify.acked(&disk, (folder, store), last)?;
@@ -121,6 +136,22 @@ impl Verify {
             detail: detail.into(),
             loses,
         });
+    }
+
+    /// That what has to be a folder is one, and what has to be a file. Nothing in the way of either
+    /// is anything that a store ever wrote.
+    fn kinds(&mut self, folder: &Path) {
+        for (name, is_folder) in KINDS {
+            let path = folder.join(name);
+            if std::fs::metadata(&path).is_ok_and(|found| found.is_dir() != is_folder) {
+                let (is, must) = match is_folder {
+                    true => ("a file", "a folder"),
+                    false => ("a folder", "a file"),
+                };
+                let detail = format!("it is {is} where {must} has to be; move it out of the way");
+                self.damaged(&path, detail, false);
+            }
+        }
     }
 
     fn identity(&mut self, disk: &dyn Disk, folder: &Path) -> Result<Option<StoreId>, LedgerError> {

@@ -13,6 +13,7 @@ use mainstay_ledger_log::table::TableError;
 use mainstay_types::limits;
 
 use super::guard::{self, guarded, io_error, is_held};
+use super::panics::caught;
 use super::settings::{self, BLOBS_FOLDER, CONF_FILE, DATA_FILE};
 
 /// Between two looks at a lock of sled's that is about to be let go.
@@ -24,9 +25,9 @@ pub(super) fn open(folder: &Path) -> Result<sled::Db, TableError> {
     let config = settings::config(folder);
     let opening = thread::Builder::new()
         .name("sled-open".to_owned())
-        .spawn(move || let_go_of(|| config.open()));
+        .spawn(move || caught(|| let_go_of(|| config.open())));
     let opening = opening.map_err(|error| io_error("starting a thread for", folder, &error))?;
-    match opening.join() {
+    match opening.join().flatten() {
         Ok(opened) => opened.map_err(|error| guard::of_sled("opening", &error)),
         Err(panic) => Err(guard::panicked("opening", &*panic)),
     }

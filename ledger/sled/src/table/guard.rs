@@ -3,17 +3,18 @@
 
 use std::any::Any;
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use mainstay_ledger_log::table::TableError;
+
+use super::panics::caught;
 
 /// Runs one call of sled. A panic is damage: sled panics when its pages contradict each other.
 pub(super) fn guarded<T>(
     doing: &str,
     call: impl FnOnce() -> sled::Result<T>,
 ) -> Result<T, TableError> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match caught(call) {
         Ok(done) => done.map_err(|error| of_sled(doing, &error)),
         Err(panic) => Err(panicked(doing, &*panic)),
     }

@@ -8,12 +8,14 @@
 mod engine;
 mod factory;
 mod guard;
+mod panics;
 mod settings;
 
 #[cfg(test)]
 mod written_tests;
 
 pub use factory::SledFactory;
+pub use panics::hide_sled_panics;
 
 use std::fmt;
 use std::fs::{self, File};
