@@ -1,8 +1,8 @@
 //! The one who writes: takes what waits, checks it in order, writes it, syncs, answers.
 //!
-//! A group ends by count, by bytes and by the time it took to check; a call that is larger goes on in the next group and is
-//! answered when all of it is durable. There is no timer; while one group is synced, the next one
-//! gathers. No answer leaves before the sync, refusals included: they may rest on what the same
+//! A group ends by count, by bytes and by the time it took to check; a call that is larger goes on
+//! in the next group and is answered when all of it is durable. Nothing is waited for to make a
+//! group larger; while one is synced, the next one gathers. No answer leaves before the sync, refusals included: they may rest on what the same
 //! group wrote. After the first error of a sync nothing is tried again and everyone is told; a
 //! retried sync could acknowledge what the system has already dropped.
 
