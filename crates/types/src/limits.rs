@@ -17,8 +17,8 @@ pub const GROUP_BYTES_MAX: usize = 4 << 20;
 
 /// How long the ledger gathers and checks requests for one group, so that what steers a run is not
 /// held up by a crowd of what begins others.
-/// Unit: milliseconds, looked at after each request. Enforced by: `ledger/log`. Beyond: what waits
-/// goes into the next group.
+/// Unit: milliseconds, looked at after each caller's wish. Enforced by: `ledger/log`. Beyond: what
+/// waits goes into the next group.
 pub const GROUP_GATHER_MS: u64 = 2;
 
 /// How often a committer whose ordinary line is not served looks again.
@@ -295,9 +295,10 @@ pub const SLED_CLOSE_MS_MAX: u64 = 30_000;
 pub const START_ROOM_BYTES_MIN: u64 = 128 << 20;
 
 /// Free space of the store's volume that opening a store needs: the table takes room in whole
-/// segments, and writes when it is opened.
+/// segments, writes when it is opened, and wants half of `COMMIT_ROOM_BYTES_MIN` left for each batch
+/// of what the log has beyond it.
 /// Unit: bytes. Enforced by: `ledger/log`. Beyond: with less, the ballast is given up first.
-pub const OPEN_ROOM_BYTES_MIN: u64 = 24 << 20;
+pub const OPEN_ROOM_BYTES_MIN: u64 = 40 << 20;
 
 /// Free space of the store's volume that new attempts, and the table, need: sled grows by whole
 /// segments and must never meet a full disk, because it keeps that error.
@@ -354,7 +355,7 @@ pub const LOG_RESERVE_PERCENT: u32 = 10;
 /// Room that a store holds back on its volume and gives up when that is full, so that settlements
 /// and the table go on.
 /// Unit: bytes. Enforced by: `ledger/log`. Beyond: made again when there is room.
-pub const BALLAST_BYTES: u64 = 32 << 20;
+pub const BALLAST_BYTES: u64 = 48 << 20;
 
 /// How often room for the next segment is looked for on a full disk.
 /// Unit: milliseconds. Enforced by: `ledger/log`. Beyond: not applicable.
@@ -527,6 +528,7 @@ const _: () = assert!(HTTP_REFUSAL_BYTES_MAX <= HTTP_REPLY_BYTES_MAX);
 const _: () = assert!(MODEL_SHOWN_PLACES_MAX * MODEL_SHOWN_PLACE_CHARS_MAX * 2 < TEXT_BYTES_MAX);
 const _: () = assert!(SLED_VALUE_BYTES_MAX < SLED_SYNC_BYTES_MAX / 8);
 const _: () = assert!(COMMIT_ROOM_BYTES_MIN < START_ROOM_BYTES_MIN);
+const _: () = assert!(COMMIT_ROOM_BYTES_MIN / 2 + (8 << 20) <= OPEN_ROOM_BYTES_MIN);
 const _: () = assert!(OPEN_ROOM_BYTES_MIN < BALLAST_BYTES);
 const _: () = assert!(PAYLOAD_BYTES_MAX < RECORD_BYTES_MAX);
 const _: () = assert!(SNAPSHOT_STATE_BYTES_MAX < RECORD_BYTES_MAX);

@@ -269,7 +269,8 @@ impl<F: Send + Sync> Ledger for LogLedger<F> {
             })));
         }
         Box::pin(async move {
-            let looked = Looked::of_command(&self.reader.standing, run, message)?;
+            let is_known = self.heads.lock().get(run).is_some();
+            let looked = Looked::of_command(&self.reader.standing, (run, is_known), message)?;
             let message = InboxMessage {
                 id: message,
                 command,

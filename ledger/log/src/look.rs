@@ -1,4 +1,6 @@
-//! What a caller looks up before it gets in line, so that the committer reads no disk for it.
+//! What a caller looks up before it gets in line, so that the committer reads no disk for it: the
+//! keys it wants, and what a command is about. What a part changes beside (who waits for a key, the
+//! start key of a run that closes) is in memory most often, and read by the committer otherwise.
 //!
 //! A look-up only saves time: what it found is believed only as long as its pins keep in memory
 //! everything that was written after it looked.
@@ -24,19 +26,20 @@ impl Looked {
     )]
     pub(crate) fn row(&self, key: &[u8]) -> Option<Option<Arc<[u8]>>> {
         let found = self.0.iter().find(|(looked, _)| looked == key);
-        let found = found.filter(|(_, look_up)| look_up.pin.holds());
+        let found = found.filter(|(_, look_up)| look_up.holds());
         found.map(|(_, look_up)| look_up.value.clone())
     }
 
-    /// Looks up what is known of a command and its run.
+    /// Looks up what is known of a command, and where its run stands unless that `is_known`.
     pub(crate) fn of_command(
         standing: &Standing,
-        run: RunId,
+        (run, is_known): (RunId, bool),
         message: MessageId,
     ) -> Result<Self, LedgerError> {
         let mut looked = Self::default();
-        for key in [keys::run(run), keys::message(run, message)] {
-            looked.look(standing, key)?;
+        looked.look(standing, keys::message(run, message))?;
+        if !is_known {
+            looked.look(standing, keys::run(run))?;
         }
         Ok(looked)
     }

@@ -49,7 +49,8 @@ fn a_whole_store_verifies_and_needs_no_repair() {
 
 #[test]
 fn verify_names_what_is_a_file_and_has_to_be_a_folder_and_the_other_way_round() {
-    for (name, is_folder) in [("table", true), ("OLDEST", false), ("BALLAST", false)] {
+    let files = ["FORMAT", "ACKED", "OLDEST", "BALLAST"].map(|name| (name, false));
+    for (name, is_folder) in [("log", true), ("table", true)].into_iter().chain(files) {
         let store = store(&stories());
         let path = store.path().join(name);
         let aside = store.path().with_extension("aside");
@@ -62,6 +63,11 @@ fn verify_names_what_is_a_file_and_has_to_be_a_folder_and_the_other_way_round() 
         let said = ask(store.path(), &["verify"]);
         assert_eq!(said.code, 4, "{name}: {said:?}");
         assert!(said.out.contains(name), "{name}: {said:?}");
+        for args in [&["repair"][..], &["repair", "--apply"]] {
+            let said = ask(store.path(), args);
+            assert_ne!(said.code, 0, "{name}: {said:?}");
+            assert!(said.err.contains("move it away"), "{name}: {said:?}");
+        }
         let _ = fs::remove_dir_all(&aside).or_else(|_| fs::remove_file(&aside));
     }
 }

@@ -246,6 +246,8 @@ impl Batches<'_> {
         }
         let time = begun.elapsed();
         self.shared.known.lock().follow(moves);
+        drop(slot);
+        self.shared.lag().tell();
         Ok(time)
     }
 }

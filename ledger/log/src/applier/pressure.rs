@@ -42,8 +42,8 @@ pub struct Lag {
 }
 
 /// The lag as a metric: a gauge, each of its numbers over its bound, by the label `of` (`rows`,
-/// `bytes`, `age`). At 1 ordinary commits wait. The applier sets it whenever it begins or ends a
-/// generation or fails at one.
+/// `bytes`, `age`). At 1 ordinary commits wait. The applier sets it with every batch, when a
+/// generation is done, and when one fails; a store that is closed leaves it at what was left.
 pub const LAG_METRIC: &str = "mainstay_store_lag_ratio";
 
 /// Tells the host's recorder what the metric means.

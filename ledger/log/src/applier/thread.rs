@@ -52,7 +52,7 @@ impl Applier {
     fn run(&mut self) {
         loop {
             match self.shared.next_work() {
-                Work::Stop => return,
+                Work::Stop => return self.shared.lag().tell(),
                 Work::Release => self.shared.release(),
                 Work::Apply => {
                     let layer = self.shared.freeze();
@@ -74,6 +74,8 @@ impl Applier {
         if !applied {
             return false;
         }
+        // With the generation that is done, so that the most is told too, and then without it.
+        self.shared.lag().tell();
         self.shared.applied(layer.number, self.checkpoint.place);
         self.shared.lag().tell();
         if !self.is_to_be_reopened() {

@@ -100,7 +100,8 @@ impl Committer {
             requests += last.wish.weight();
             last.stage(&mut stage, room);
             let left = limits::COMMIT_GROUP_MAX.saturating_sub(requests);
-            // What waits in the control lane waits for one group and its own, so none may be long.
+            // What waits in the control lane waits for one group and its own, so a crowd makes none
+            // long; a single wish is bounded by itself.
             if left == 0 || !last.done || GATHER < begun.elapsed() {
                 break;
             }

@@ -13,7 +13,7 @@ use mainstay_ledger::LedgerError;
 use mainstay_types::{Code, Millis};
 
 use super::rebuild;
-use super::verify::{Finding, Report, verify};
+use super::verify::{Finding, Report, in_the_way, verify};
 use crate::exchange::Progress;
 use crate::fault::io_error;
 use crate::files::{self, Lock, RealDisk, sync_name};
@@ -46,6 +46,13 @@ pub fn repair<F: TableFactory + Default + 'static>(
 ) -> Result<Repair, LedgerError> {
     if rebuild::is_unfinished(folder)? {
         return end_unfinished::<F>(folder, apply);
+    }
+    if let Some((path, detail)) = in_the_way(folder).into_iter().next() {
+        return Err(LedgerError::Damaged {
+            detail: format!("{}: {detail}", path.display()),
+            way_out: "move it away, put back what was there if you have it, and repair again"
+                .into(),
+        });
     }
     let report = verify(folder, factory, progress)?;
     let plan = Plan::of(folder, &report);

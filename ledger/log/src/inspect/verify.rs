@@ -33,7 +33,8 @@ pub struct Finding {
     pub run: Option<RunId>,
     /// What was found.
     pub detail: String,
-    /// Whether something is lost by it; else it is made again when the store is opened.
+    /// Whether something is lost by it; else it is made again when the store is opened, once nothing
+    /// is in its way.
     pub loses: bool,
 }
 
@@ -59,7 +60,8 @@ pub struct Report {
 }
 
 /// What may lie in a store, and whether it is a folder.
-const KINDS: [(&str, bool); 5] = [
+const KINDS: [(&str, bool); 6] = [
+    (files::FORMAT_FILE, false),
     (LOG_FOLDER, true),
     (TABLE_FOLDER, true),
     (files::ACKED_FILE, false),
@@ -94,15 +96,13 @@ pub fn verify(
     }
     let _lock = Lock::take(folder, Millis::ZERO)?;
     let mut verify = Verify::new();
+    if verify.kinds(folder) {
+        return Ok(verify.report);
+    }
     let Some(store) = verify.identity(&disk, folder)? else {
         return Ok(verify.report);
     };
     (verify.report.files, verify.report.bytes) = files::under(folder)?;
-    verify.kinds(folder);
-    if !verify.report.findings.is_empty() {
-        // Nothing that is in the way of the store's own files can be read around.
-        return Ok(verify.report);
-    }
     let total = verify.report.bytes;
     let last = verify.log(&disk, (folder, store), (progress, total))?;
     verify.acked(&disk, (folder, store), last)?;
@@ -110,6 +110,25 @@ pub fn verify(
     verify.table(folder, store, factory)?;
     verify.runs_are_whole();
     Ok(verify.report)
+}
+
+/// Files where a folder has to be, and folders where a file has to be: nothing that a store ever
+/// wrote. Each with what to do about it.
+pub(super) fn in_the_way(folder: &Path) -> Vec<(PathBuf, String)> {
+    let kinds = KINDS.into_iter().filter_map(|(name, is_folder)| {
+        let path = folder.join(name);
+        let found = std::fs::metadata(&path).ok()?;
+        let (is, must) = match is_folder {
+            true => ("a file", "a folder"),
+            false => ("a folder", "a file"),
+        };
+        let wrong = found.is_dir() != is_folder;
+        wrong.then(|| {
+            let detail = format!("it is {is} where {must} has to be; move it out of the way");
+            (path, detail)
+        })
+    });
+    kinds.collect()
 }
 
 impl Verify {
@@ -138,20 +157,15 @@ impl Verify {
         });
     }
 
-    /// That what has to be a folder is one, and what has to be a file. Nothing in the way of either
-    /// is anything that a store ever wrote.
-    fn kinds(&mut self, folder: &Path) {
-        for (name, is_folder) in KINDS {
-            let path = folder.join(name);
-            if std::fs::metadata(&path).is_ok_and(|found| found.is_dir() != is_folder) {
-                let (is, must) = match is_folder {
-                    true => ("a file", "a folder"),
-                    false => ("a folder", "a file"),
-                };
-                let detail = format!("it is {is} where {must} has to be; move it out of the way");
-                self.damaged(&path, detail, false);
-            }
+    /// Whether something is in the way of what a store has to have, so that nothing can be read.
+    fn kinds(&mut self, folder: &Path) -> bool {
+        let mut blocks = false;
+        for (path, detail) in in_the_way(folder) {
+            self.damaged(&path, detail, path == folder.join(LOG_FOLDER));
+            // Nobody reads the ballast.
+            blocks |= path != folder.join(files::BALLAST_FILE);
         }
+        blocks
     }
 
     fn identity(&mut self, disk: &dyn Disk, folder: &Path) -> Result<Option<StoreId>, LedgerError> {

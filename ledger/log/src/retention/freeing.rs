@@ -13,12 +13,13 @@ use crate::keys::{self, Key};
 use crate::retention::Sweep;
 use crate::segment::{Entry, Leave, Place, RunIn, SegmentInfo, SegmentNo};
 
-/// Bytes that may be written forward: never more than others append, so that an idle store rests
-/// and a busy one writes at most twice.
+/// Bytes that may be written forward: never more than others appended, so that an idle store rests
+/// and a busy one writes at most twice. What is written forward here earns nothing.
 #[derive(Debug, Default)]
 pub(super) struct Appended {
     end: Option<Place>,
-    credit: u64,
+    /// Below zero after more was written than it seemed.
+    credit: i64,
 }
 
 /// Is shown rows, key and value, until it fails.
@@ -37,18 +38,20 @@ impl Sweeper {
     pub(super) fn earn(&mut self) {
         let end = self.reader.archive.end();
         let before = self.appended.end.replace(end);
-        let Some(before) = before else {
-            return;
-        };
-        let bytes: u64 = match before.segment == end.segment {
-            true => u64::from(end.offset.saturating_sub(before.offset)),
-            false => {
-                let segments = self.reader.archive.segments();
-                let newer = segments.iter().filter(|info| before.segment < info.no);
-                newer.map(|info| u64::from(info.end)).sum()
-            }
-        };
-        self.appended.credit = self.appended.credit.saturating_add(bytes);
+        if let Some(before) = before {
+            let bytes = self.between(before, end);
+            self.appended.credit = self.appended.credit.saturating_add_unsigned(bytes);
+        }
+    }
+
+    /// Bytes of the log from one place to a later one.
+    fn between(&self, from: Place, to: Place) -> u64 {
+        if from.segment == to.segment {
+            return u64::from(to.offset.saturating_sub(from.offset));
+        }
+        let segments = self.reader.archive.segments();
+        let newer = segments.iter().filter(|info| from.segment < info.no);
+        newer.map(|info| u64::from(info.end)).sum()
     }
 
     /// Frees the oldest segment when nothing lives in it, or so little that it is written forward.
@@ -64,21 +67,31 @@ impl Sweeper {
         if effort == Effort::Little && !self.may_be_free(oldest, now) {
             return Ok(false);
         }
+        if self.carried == Some(oldest.no) {
+            // Nothing comes to live in it any more; only freeing it failed.
+            return self.free(oldest);
+        }
         let newest = segments.last().map_or(oldest.no, |newest| newest.no);
         let seen = Some((oldest.no, newest, self.swept.runs + self.swept.keys));
         if effort == Effort::Little && self.looked == seen {
             return Ok(false);
         }
-        self.looked = seen;
         let leave = self.reader.archive.leave(oldest.no)?;
         let living = self.living(&leave)?;
         let runs: u64 = living.iter().map(|run| run.bytes).sum();
         let bytes = runs + self.living_rows(oldest.no)?;
         if !self.is_worth(oldest, bytes, (&living, now), effort)? {
+            self.looked = seen;
             return Ok(false);
         }
+        let before = self.reader.archive.end();
         self.carry(oldest.no, &living)?;
-        self.appended.credit = self.appended.credit.saturating_sub(bytes);
+        // What others appended meanwhile counts as written forward, too.
+        let end = self.reader.archive.end();
+        let written = self.between(before, end).max(bytes);
+        self.appended.credit = self.appended.credit.saturating_sub_unsigned(written);
+        self.appended.end = Some(end);
+        self.carried = Some(oldest.no);
         self.free(oldest)
     }
 
@@ -103,7 +116,9 @@ impl Sweeper {
         }
         match effort {
             // What lives for long must not keep everything behind it from going.
-            Effort::Little => Ok(bytes <= self.appended.credit),
+            Effort::Little => {
+                Ok(i64::try_from(bytes).is_ok_and(|bytes| bytes <= self.appended.credit))
+            }
             Effort::Much => Ok(bytes <= 3 * quarter || self.is_half_dead_behind(oldest.no)?),
         }
     }

@@ -49,6 +49,8 @@ pub(crate) struct Sweeper {
     /// The oldest and the newest segment and what had expired when the oldest one was looked at
     /// last: as long as these are the same it holds what it held.
     pub(super) looked: Option<(SegmentNo, SegmentNo, u64)>,
+    /// The segment of which everything that lives was written forward, and that is not freed yet.
+    pub(super) carried: Option<SegmentNo>,
     /// What was appended since this began, as far as it was looked at.
     pub(super) appended: Appended,
     pub(crate) swept: Swept,
@@ -70,6 +72,7 @@ impl Sweeper {
             reader,
             due: HashMap::new(),
             looked: None,
+            carried: None,
             appended: Appended::default(),
             swept: Swept::default(),
         }

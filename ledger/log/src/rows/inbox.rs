@@ -60,6 +60,8 @@ pub(crate) fn take(
         stage.remove(keys::inbox(run, arrival));
         row.waiting = row.waiting.saturating_sub(1);
     }
+    // Its rows are looked for once the run goes, also those of an id that never waited.
+    row.arrived = row.arrived.max(1);
     stage.put(key.clone(), Message::Taken.encode(&key));
     Ok(())
 }

@@ -24,8 +24,17 @@ use super::Standing;
 pub struct LookUp {
     /// Its value then; `None` when there was none, proven.
     pub value: Option<Arc<[u8]>>,
-    /// What keeps it true: as long as it holds, a later change is in memory.
-    pub pin: Pin,
+    /// What keeps it true: as long as it holds, a later change is in memory. `None` for a value that
+    /// was itself in memory: a row that is made and removed there leaves no trace.
+    pub pin: Option<Pin>,
+}
+
+impl LookUp {
+    /// Whether it is still true, together with what is in memory now.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.pin.as_ref().is_some_and(Pin::holds)
+    }
 }
 
 /// A row as it stands: its key and value.
@@ -44,7 +53,7 @@ impl Standing {
         self.value_below(key)
     }
 
-    /// The value under `key`, and a pin: while it holds, [`Standing::in_memory`] says of this key
+    /// The value under `key`, and, when it comes from below, a pin: while it holds, [`Standing::in_memory`] says of this key
     /// what changed since, so that both together are the truth without another look at the disk.
     pub fn look_up(&self, key: &[u8]) -> Result<LookUp, LedgerError> {
         let (pin, known) = {
@@ -52,11 +61,13 @@ impl Standing {
             let known = overlay.row(key).map(|row| row.value.clone());
             (overlay.pin(), known)
         };
-        let value = match known {
-            Some(value) => value,
-            None => self.value_below(key)?,
-        };
-        Ok(LookUp { value, pin })
+        Ok(match known {
+            Some(value) => LookUp { value, pin: None },
+            None => LookUp {
+                value: self.value_below(key)?,
+                pin: Some(pin),
+            },
+        })
     }
 
     /// What memory says of `key`; `None` when it says nothing. Reads no disk.

@@ -32,7 +32,7 @@ pub(super) enum Table {
 /// A store that is opened again and again.
 pub(super) struct House {
     folder: tempfile::TempDir,
-    factory: MemoryFactory,
+    pub(super) factory: MemoryFactory,
     table: Table,
     pub(super) options: OpenOptions,
     /// `None` only while it is opened again.

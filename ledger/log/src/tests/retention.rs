@@ -235,6 +235,59 @@ fn a_start_key_is_kept_while_its_run_is_open_and_for_its_time_after_it_closed() 
     assert!(held().is_none());
 }
 
+/// Where a store with so many open runs ends, with or without somebody who keeps it small.
+fn end_with_open_runs(runs: u32, sweeps: bool) -> u64 {
+    let house = House::small(Table::Stays);
+    let mut sweeper = Sweeper::new(
+        std::sync::Arc::clone(house.ledger().shared()),
+        house.ledger().reader().clone(),
+    );
+    for n in 1..=runs {
+        house.must(sample::start_part(n).with(Op::Summary(summary(n, RunState::Running))));
+        if sweeps {
+            sweeper.round();
+        }
+    }
+    house.ledger().reader().archive.end().segment.0.into()
+}
+
+#[test]
+fn what_only_lives_is_written_forward_at_most_as_often_as_it_was_written() {
+    let alone = end_with_open_runs(600, false);
+    let swept = end_with_open_runs(600, true);
+    assert!(20 < alone, "{alone} segments");
+    assert!(swept <= 5 * alone / 2, "{swept} segments for {alone}");
+}
+
+#[test]
+fn a_segment_that_could_not_be_freed_is_freed_later_and_not_written_forward_again() {
+    let mut house = House::small(Table::Stays);
+    house.options.settings.run_memory = Millis::new(10);
+    house.options.settings.start_key_memory = Millis::new(10);
+    house.reopen();
+    // The table needs all of the log then.
+    house.factory.fill_up(true);
+    house.must(sample::start_part(1).with(Op::Summary(summary(1, RunState::Running))));
+    for n in 2..=40 {
+        house.live_until(n, 1_000 * u64::from(n));
+    }
+    let mut sweeper = Sweeper::new(
+        std::sync::Arc::clone(house.ledger().shared()),
+        house.ledger().reader().clone(),
+    );
+    let oldest = || house.ledger().reader().archive.oldest();
+    let before = oldest();
+    sweeper.round();
+    let carried = sweeper.swept.carried;
+    assert!(oldest() == before && 0 < carried, "{:?}", sweeper.swept);
+    sweeper.round();
+    assert_eq!(sweeper.swept.carried, carried, "once is enough");
+    house.factory.fill_up(false);
+    sweeper.round();
+    assert!(before < oldest(), "{:?}", sweeper.swept);
+    assert!(is_there(&house, sample::run(1)));
+}
+
 #[test]
 fn rounds_free_what_has_expired_without_being_asked() {
     let mut house = House::small(Table::Stays);

@@ -90,7 +90,7 @@ impl Table for SledTable {
         guarded("scanning", || {
             let rows = self.db.range::<&[u8], _>((range.from, range.to));
             let mut show = |row: sled::Result<(sled::IVec, sled::IVec)>| match row {
-                Ok((key, value)) => each(&key, &value).map_break(Ok),
+                Ok((key, value)) => panics::not_sleds(|| each(&key, &value)).map_break(Ok),
                 Err(error) => ControlFlow::Break(Err(error)),
             };
             let shown = match order {

@@ -13,9 +13,18 @@ thread_local! {
 
 /// Runs `call`; `Err` is its panic.
 pub(super) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    CAUGHT.set(CAUGHT.get() + 1);
+    let within = CAUGHT.get();
+    CAUGHT.set(within + 1);
     let end = catch_unwind(AssertUnwindSafe(call));
-    CAUGHT.set(CAUGHT.get() - 1);
+    CAUGHT.set(within);
+    end
+}
+
+/// Runs what is not sled's within a call of sled: its panic is told as any other.
+pub(super) fn not_sleds<T>(call: impl FnOnce() -> T) -> T {
+    let within = CAUGHT.replace(0);
+    let end = call();
+    CAUGHT.set(within);
     end
 }
 

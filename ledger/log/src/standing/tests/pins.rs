@@ -14,12 +14,26 @@ fn a_change_after_a_look_up_is_in_memory_although_its_generation_was_applied() {
     world.standing().flush().unwrap();
     world.put(&key(0x31, 2), 1, 10);
     world.standing().flush().unwrap();
-    assert!(looked.pin.holds());
+    assert!(looked.holds());
     let known = world.standing().in_memory(&start).expect("it is kept");
     assert_eq!(known.as_deref(), Some(&*value(&start, 1, 10)));
     drop(looked);
     wait(|| world.standing().in_memory(&start).is_none());
     wait(|| world.standing().lag().kept_bytes == 0);
+    world.check_settled();
+}
+
+/// A run that begins and ends while its layer is written leaves no row and no trace of one.
+#[test]
+fn a_row_that_was_found_in_memory_is_not_believed_later() {
+    let mut world = World::new(patient(), tight());
+    let run = key(0x11, 1);
+    world.put(&run, 1, 10);
+    let looked = world.standing().look_up(&run).unwrap();
+    assert_eq!(looked.value.as_deref(), Some(&*value(&run, 1, 10)));
+    world.remove(&run);
+    assert_eq!(world.standing().in_memory(&run), None, "it left no trace");
+    assert!(!looked.holds(), "nothing keeps it true");
     world.check_settled();
 }
 
@@ -63,8 +77,8 @@ fn a_pin_that_is_kept_for_too_long_says_that_it_holds_no_more() {
         // A layer of slack: it is let go when the next one has been applied.
         assert!(world.standing().lag().kept_bytes < 70_000);
     }
-    assert!(!forgotten.pin.holds());
+    assert!(!forgotten.holds());
     let later = world.standing().look_up(&key(0x30, 1)).unwrap();
-    assert!(later.pin.holds());
+    assert!(later.holds());
     world.check_settled();
 }
