@@ -33,8 +33,8 @@ pub struct Finding {
     pub run: Option<RunId>,
     /// What was found.
     pub detail: String,
-    /// Whether something is lost by it; else it is made again when the store is opened, once nothing
-    /// is in its way.
+    /// Whether something is lost by it; else it is made again when the store is opened, once
+    /// nothing is in its way.
     pub loses: bool,
 }
 

@@ -24,8 +24,8 @@ use super::Standing;
 pub struct LookUp {
     /// Its value then; `None` when there was none, proven.
     pub value: Option<Arc<[u8]>>,
-    /// What keeps it true: as long as it holds, a later change is in memory. `None` for a value that
-    /// was itself in memory: a row that is made and removed there leaves no trace.
+    /// What keeps it true: as long as it holds, a later change is in memory. `None` for a value
+    /// that was itself in memory: a row that is made and removed there leaves no trace.
     pub pin: Option<Pin>,
 }
 
@@ -53,8 +53,9 @@ impl Standing {
         self.value_below(key)
     }
 
-    /// The value under `key`, and, when it comes from below, a pin: while it holds, [`Standing::in_memory`] says of this key
-    /// what changed since, so that both together are the truth without another look at the disk.
+    /// The value under `key`, and, when it comes from below, a pin: while it holds,
+    /// [`Standing::in_memory`] says of this key what changed since, so that both together are the
+    /// truth without another look at the disk.
     pub fn look_up(&self, key: &[u8]) -> Result<LookUp, LedgerError> {
         let (pin, known) = {
             let overlay = self.shared.overlay();

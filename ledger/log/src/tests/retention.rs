@@ -248,7 +248,7 @@ fn end_with_open_runs(runs: u32, sweeps: bool) -> u64 {
             sweeper.round();
         }
     }
-    house.ledger().reader().archive.end().segment.0.into()
+    house.ledger().reader().archive.end().segment.0
 }
 
 #[test]
