@@ -295,8 +295,8 @@ pub const SLED_CLOSE_MS_MAX: u64 = 30_000;
 pub const START_ROOM_BYTES_MIN: u64 = 128 << 20;
 
 /// Free space of the store's volume that opening a store needs: the table takes room in whole
-/// segments, writes when it is opened, and wants half of `COMMIT_ROOM_BYTES_MIN` left for each batch
-/// of what the log has beyond it.
+/// segments, writes when it is opened, and wants half of `COMMIT_ROOM_BYTES_MIN` left for each
+/// batch of what the log has beyond it.
 /// Unit: bytes. Enforced by: `ledger/log`. Beyond: with less, the ballast is given up first.
 pub const OPEN_ROOM_BYTES_MIN: u64 = 40 << 20;
 
