@@ -9,6 +9,8 @@ use mainstay_ledger::LedgerError;
 use mainstay_ledger::codec::DecodeError;
 use mainstay_types::{RunId, Seq};
 
+use crate::files::is_full;
+
 /// What a person can do about a damaged store.
 const WAY_OUT: &str = "copy the whole folder before anything else and check the disk; `mainstay \
     verify` says which files and runs are hurt, `mainstay repair` what it can bring back and what \
@@ -27,10 +29,12 @@ pub(crate) fn damaged_at(folder: &Path, detail: impl std::fmt::Display) -> Ledge
     damaged(format!("{}: {detail}", folder.display()))
 }
 
-/// The system refused something about `path`.
+/// The system refused something about `path`; for want of room that is `Full`.
 pub(crate) fn io_error(doing: &str, path: &Path, error: &std::io::Error) -> LedgerError {
-    LedgerError::Io {
-        detail: format!("{doing} {}: {error}", path.display()),
+    let detail = format!("{doing} {}: {error}", path.display());
+    match is_full(error) {
+        true => LedgerError::Full { detail },
+        false => LedgerError::Io { detail },
     }
 }
 

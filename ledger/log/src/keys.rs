@@ -68,6 +68,11 @@ pub(crate) fn oldest_alert() -> Key {
     key(META, &[b"pruned alerts"])
 }
 
+/// The mark of an import that has not ended.
+pub(crate) fn importing() -> Key {
+    key(META, &[b"importing"])
+}
+
 /// The row of an open run.
 pub(crate) fn run(run: RunId) -> Key {
     key(RUN, &[run.as_bytes()])

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mainstay_ledger::LedgerError;
 use mainstay_machine::EntryState;
-use mainstay_types::{EffectKey, Millis, RunId, Timestamp};
+use mainstay_types::{EffectKey, Family, Millis, RunId, Timestamp};
 
 use crate::exchange::{self, ExchangeError, ExportScope, Exported, Imported, Progress};
 use crate::fault;
@@ -68,6 +68,10 @@ pub enum EraseError {
     /// It may still act.
     #[error("the run is not closed")]
     Open,
+    /// It is gone from all that is shown; older files still hold it, for want of room. Opening the
+    /// store with room ends it.
+    #[error("the run is gone, and older files still hold it for want of room")]
+    Pending,
     /// Nobody knows yet what became of one of its effects.
     #[error("effect {key} is open or in doubt")]
     InDoubt {
@@ -122,7 +126,8 @@ pub struct StoreStats {
 impl<F: TableFactory + Default + 'static> LogLedger<F> {
     /// Takes everything of one closed run out of every file, then opens the store again. Blocks.
     ///
-    /// It is refused while the run is open or one of its effects is in doubt. A kill in between is
+    /// It is refused while the run is open, unless it cannot be read, or one of its effects is in
+    /// doubt. A kill in between is
     /// made good by the next open, which ends it before anything else.
     pub fn erase(
         self,
@@ -134,6 +139,12 @@ impl<F: TableFactory + Default + 'static> LogLedger<F> {
         self.close()?;
         // Opening ends what was begun.
         let (store, segments) = Self::open_erasing(&folder, options, progress)?;
+        if Rows::of(&store.reader().standing, keys::all_erasing())
+            .next()
+            .is_some()
+        {
+            return Err(EraseError::Pending);
+        }
         Ok((
             store,
             Erased {
@@ -144,13 +155,20 @@ impl<F: TableFactory + Default + 'static> LogLedger<F> {
     }
 }
 
+/// Whether reading failed because of what is stored.
+fn is_corrupt(error: Option<LedgerError>) -> bool {
+    error.is_some_and(|error| error.code().family() == Family::Corrupt)
+}
+
 impl<F> LogLedger<F> {
     /// Takes everything of one closed run out of what stands, and notes that older files have to
     /// follow. Says how many effect keys stay.
     pub(crate) fn begin_erasing(&self, erasure: &Erasure) -> Result<u64, EraseError> {
         let reader = self.reader();
         let row = reader.row(erasure.run)?.ok_or(EraseError::Unknown)?;
-        if !row.rests() {
+        // One that cannot be read goes nowhere any more, whatever its row says.
+        let is_hurt = || is_corrupt(reader.load(erasure.run).err());
+        if !row.rests() && !is_hurt() {
             return Err(EraseError::Open);
         }
         // What cannot be read cannot be written anew: found before anything is decided.

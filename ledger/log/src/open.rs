@@ -18,14 +18,14 @@ use crate::commit::Shared;
 use crate::commit::committer::Committer;
 use crate::commit::progress::Progress as CommitProgress;
 use crate::commit::queue::Queue;
-use crate::exchange::Progress;
+use crate::exchange::{self, Progress, Unfinished};
 use crate::files::{self, Ballast, Disk, Lock, Marks, RealDisk, StoreId};
 use crate::heads::Heads;
 use crate::inspect;
 use crate::keys;
 use crate::read::{Reader, Rows};
 use crate::retention::condemned;
-use crate::segment::{Archive, Entry, Frame, FrameBuilder, Log, Place};
+use crate::segment::{Archive, Entry, Frame, FrameBuilder, Log, LogError, Place, Verdict};
 use crate::settings::{FORMAT, Settings};
 use crate::standing::{Change, Site, Standing};
 use crate::table::TableFactory;
@@ -43,6 +43,9 @@ pub struct OpenOptions {
     /// How long to wait for another process that holds the store, for example one that drains
     /// during a rolling restart. Default: not at all. After it, `Locked`.
     pub wait: Millis,
+    /// Whether a store may be opened into which an import was cut off, to go on with it; otherwise
+    /// that is `Damaged`.
+    pub unfinished_import: bool,
     /// How long things are kept, and sizes.
     pub settings: Settings,
 }
@@ -61,6 +64,15 @@ impl OpenOptions {
     #[must_use]
     pub fn wait(self, wait: Millis) -> Self {
         Self { wait, ..self }
+    }
+
+    /// Opens a store also when an import into it was cut off.
+    #[must_use]
+    pub fn unfinished_import(self) -> Self {
+        Self {
+            unfinished_import: true,
+            ..self
+        }
     }
 
     /// Keeps things for so long, in files of such sizes.
@@ -106,6 +118,7 @@ pub(crate) fn open_on(
     let lock = Lock::take(folder, options.wait)?;
     let known = files::read_format(&*disk, folder, FORMAT)?;
     let store = identity(&*disk, (folder, known), options)?;
+    inspect::remove_copy(folder)?;
     if known.is_some() {
         Ballast::give_up_to_open(folder, &*disk);
     }
@@ -122,6 +135,9 @@ pub(crate) fn open_on(
     };
     let (standing, place) = Standing::open(site, factory, settings.standing)?;
     let standing = bring_up(standing, place, &archive)?;
+    if !options.unfinished_import && Unfinished::of(&standing)?.is_some() {
+        return Err(exchange::refused(folder));
+    }
     let (standing, erased, rewritten) = end_erasing(standing, (&mut log, &archive), progress)?;
     let was_empty = place.is_none() && known.is_some();
     let why = standing
@@ -253,18 +269,58 @@ fn end_erasing(
     if runs.is_empty() {
         return Ok((standing, Vec::new(), 0));
     }
-    log.roll()?;
-    let segments = archive.segments();
-    let sealed = segments.len().saturating_sub(1);
-    let mut rewritten = 0;
-    for (done, segment) in segments.iter().take(sealed).enumerate() {
-        let found = archive.rewrite(segment.no, |entry| condemned(&runs, entry))?;
-        rewritten += u64::from(0 < found.entries);
-        progress(done as u64 + 1, sealed as u64);
-    }
+    let rewritten = match rewrite(&runs, (log, archive), progress) {
+        Ok(rewritten) => rewritten,
+        // Nothing of it is shown any more; the files follow when there is room.
+        Err(LogError::Full { detail }) => {
+            tracing::warn!(
+                detail,
+                "older files still hold what was erased, for want of room"
+            );
+            return Ok((standing, Vec::new(), 0));
+        }
+        Err(error) => return Err(error.into()),
+    };
     let standing = standing.start_over("a run was erased")?;
     replay(&standing, archive, None)?;
     Ok((standing, runs.into_iter().collect(), rewritten))
+}
+
+/// Writes every segment anew that holds something of these runs; says how many.
+fn rewrite(
+    runs: &HashSet<RunId>,
+    (log, archive): (&mut Log, &Archive),
+    progress: &mut Progress<'_>,
+) -> Result<u64, LogError> {
+    let segments = archive.segments();
+    let Some(active) = segments.last() else {
+        return Ok(0);
+    };
+    // Only what is sealed is written anew. What is being written ends when it holds some of it.
+    let begin = Place {
+        segment: active.no,
+        offset: 0,
+    };
+    let mut sealed = segments.len() - 1;
+    for frame in archive.frames(Some(begin)) {
+        let frame = frame?;
+        let mut entries = frame.entries();
+        let holds = entries.try_fold(false, |holds, entry| {
+            Ok::<_, LogError>(holds || condemned(runs, &entry?) == Verdict::Erase)
+        })?;
+        if holds {
+            log.roll()?;
+            sealed += 1;
+            break;
+        }
+    }
+    let mut rewritten = 0;
+    for (done, segment) in segments.iter().take(sealed).enumerate() {
+        let found = archive.rewrite(segment.no, |entry| condemned(runs, entry))?;
+        rewritten += u64::from(0 < found.entries);
+        progress(done as u64 + 1, sealed as u64);
+    }
+    Ok(rewritten)
 }
 
 /// The rows that a frame changes.

@@ -39,6 +39,14 @@ pub(crate) fn erase(args: &EraseArgs, output: &Output) -> Result<(), CliError> {
         EraseError::Store(error) => failed(error),
         EraseError::Unknown => args.run.unknown(output),
         EraseError::Open => Failure::new(Code::RunOpen, format!("run {run} is not closed")).into(),
+        EraseError::Pending => Failure::new(
+            Code::StoreFull,
+            format!(
+                "run {run} is gone from all that is shown, and older files still hold it for want \
+                 of room; opening the store with room ends it"
+            ),
+        )
+        .into(),
         EraseError::InDoubt { key } => Failure::new(
             Code::EffectInDoubt,
             format!("nobody knows yet what became of effect {key} of run {run}"),

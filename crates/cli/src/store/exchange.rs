@@ -118,7 +118,7 @@ fn left_out(runs: &[LeftOut]) -> Result<(), CliError> {
 /// Reads runs from a file into a store, which is made when there is none.
 pub(crate) fn import(args: &ImportArgs, output: &Output) -> Result<(), CliError> {
     File::open(&args.file).map_err(|error| unusable(&args.file, &error))?;
-    let options = OpenOptions::creating().wait(WAIT);
+    let options = OpenOptions::creating().wait(WAIT).unfinished_import();
     let store = SledLedger::open(&output.store, options).map_err(failed)?;
     let bar = Progress::new(output);
     let imported = store.import(&args.file, &mut |done, total| {

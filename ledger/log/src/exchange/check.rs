@@ -13,7 +13,7 @@ use mainstay_types::{RunId, Seq};
 
 use super::form::{Body, RecordsLine, RowLine, RunLine};
 use super::lines::Lines;
-use super::{ExchangeError, Progress};
+use super::{ExchangeError, Progress, Unfinished};
 use crate::keys;
 use crate::read::Reader;
 use crate::rows::effects::EffectRow;
@@ -25,6 +25,9 @@ use crate::run_row::RunRow;
 pub(super) struct Checked {
     pub(super) runs: u64,
     pub(super) lines: u64,
+    /// The import goes on that was cut off.
+    pub(super) resumes: Option<Unfinished>,
+    pub(super) digest: String,
 }
 
 struct Check<'a> {
@@ -32,6 +35,12 @@ struct Check<'a> {
     lines: Lines,
     runs: HashSet<RunId>,
     keys: HashSet<Vec<u8>>,
+    /// The import that was cut off.
+    unfinished: Option<Unfinished>,
+    /// The digest at the end of the export.
+    digest: String,
+    /// What is in the store already and would be in the way of an import that begins.
+    there: Option<String>,
     /// The run whose lines are read, and how far its records go.
     at: Option<(RunId, RunRow, Seq, Chain)>,
 }
@@ -47,16 +56,36 @@ pub(super) fn check(
         lines: Lines::open(path)?,
         runs: HashSet::new(),
         keys: HashSet::new(),
+        unfinished: Unfinished::of(&reader.standing)?,
+        digest: String::new(),
+        there: None,
         at: None,
     };
     while let Some(body) = check.lines.next()? {
         check.body(&body)?;
         progress(check.lines.read, 2 * check.lines.bytes);
     }
-    Ok(Checked {
-        runs: check.runs.len() as u64,
-        lines: check.lines.number(),
-    })
+    let Check {
+        unfinished,
+        digest,
+        there,
+        ..
+    } = check;
+    let detail = match &unfinished {
+        // What is there is its own work.
+        Some(begun) if begun.digest == digest => None,
+        Some(_) => Some("an import of another export was cut off; go on with that one".to_owned()),
+        None => there,
+    };
+    match detail {
+        Some(detail) => Err(ExchangeError::Conflict { detail }),
+        None => Ok(Checked {
+            runs: check.runs.len() as u64,
+            lines: check.lines.number(),
+            resumes: unfinished,
+            digest,
+        }),
+    }
 }
 
 /// The run in a line's words.
@@ -77,6 +106,7 @@ impl Check<'_> {
             Body::Row(line) => self.row(line),
             Body::End(end) => {
                 self.run_is_whole()?;
+                self.digest.clone_from(&end.digest);
                 match end.runs == self.runs.len() as u64 {
                     true => Ok(()),
                     false => Err(self.lines.wrong("the end counts other runs")),
@@ -113,10 +143,19 @@ impl Check<'_> {
         if !self.runs.insert(run) {
             return Err(self.lines.wrong(format!("run {run} is there twice")));
         }
-        if self.reader.row(run)?.is_some() {
-            return Err(ExchangeError::Conflict {
-                detail: format!("run {run} is in this store"),
-            });
+        if self.reader.standing.get(&keys::erased(run))?.is_some() {
+            let detail = format!("run {run} was erased in this store, and does not come back");
+            return Err(ExchangeError::Conflict { detail });
+        }
+        match self.reader.row(run)? {
+            Some(there) if self.unfinished.is_some() && there.head == row.head => {}
+            Some(_) if self.unfinished.is_some() => {
+                // Nobody but that import wrote here meanwhile.
+                let detail = format!("run {run} is in this store with another end");
+                return Err(ExchangeError::Conflict { detail });
+            }
+            Some(_) => self.is_there(|| format!("run {run} is in this store")),
+            None => {}
         }
         self.at = Some((run, row, Seq(0), Chain::start(run)));
         Ok(())
@@ -169,11 +208,14 @@ impl Check<'_> {
         };
         proven.map_err(|detail| self.lines.wrong(detail))?;
         if keys::is_shared(key) && !keys::is_alert(key) && self.is_taken(key, value)? {
-            return Err(ExchangeError::Conflict {
-                detail: format!("{} is in this store", line.about),
-            });
+            self.is_there(|| format!("{} is in this store", line.about));
         }
         Ok(())
+    }
+
+    /// The first of what is in the way is named, once it is known that the export itself is whole.
+    fn is_there(&mut self, what: impl FnOnce() -> String) {
+        self.there.get_or_insert_with(what);
     }
 
     fn is_taken(&self, key: &[u8], value: &[u8]) -> Result<bool, ExchangeError> {

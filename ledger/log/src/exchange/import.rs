@@ -1,7 +1,8 @@
 //! An export, written into a store that has nothing of it: run by run, each as a whole.
 //!
-//! It can be killed at any moment: what it wrote are whole runs. Doing it again names the first
-//! that is there; an import that was cut off begins anew in an empty folder.
+//! It can be killed at any moment: what it wrote are whole runs, and a mark says that more is
+//! missing until all is there. Doing it again with the same export goes on; nothing else can be
+//! done with such a store.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use super::check::{self, run_of};
 use super::form::{Body, LeftOut, RecordsLine, RowLine, RunLine};
 use super::lines::Lines;
 use super::pieces::Piece;
-use super::{ExchangeError, Progress};
+use super::{ExchangeError, Progress, Unfinished};
 use crate::read::Reader;
 use crate::run_row::RunRow;
 use crate::segment::{SegmentNo, push_record};
@@ -40,11 +41,20 @@ struct Import<'a, 'w> {
     /// Rows that belong to no run, not written yet.
     rows: Vec<Piece>,
     bytes: usize,
+    /// How far it is, as the store is told.
+    mark: Unfinished,
+    /// Alerts of the export that were read.
+    alerts: u64,
+    /// Whether a former import may have written some of it.
+    resumes: bool,
+    reader: &'a Reader,
     done: Imported,
 }
 
 struct Run {
     run: RunId,
+    /// A former import wrote it, whole.
+    is_there: bool,
     row: RunRow,
     rows: Vec<Piece>,
     /// Records that are not written yet.
@@ -69,8 +79,16 @@ pub(crate) fn import(
         run: None,
         rows: Vec::new(),
         bytes: 0,
+        resumes: checked.resumes.is_some(),
+        mark: checked.resumes.unwrap_or(Unfinished {
+            digest: checked.digest,
+            alerts: 0,
+        }),
+        alerts: 0,
+        reader,
         done: Imported::default(),
     };
+    import.begin()?;
     while let Some(body) = lines.next()? {
         import.body(body).map_err(|failed| match failed {
             Failed::Form(detail) => lines.wrong(detail),
@@ -81,6 +99,7 @@ pub(crate) fn import(
     if (import.done.runs, lines.number()) != (checked.runs, checked.lines) {
         return Err(lines.wrong("the file changed while it was read"));
     }
+    (import.write)(vec![Piece::Ended])?;
     Ok(import.done)
 }
 
@@ -97,6 +116,14 @@ impl From<LedgerError> for Failed {
 }
 
 impl Import<'_, '_> {
+    /// Before anything of it is there, the store says that more is missing.
+    fn begin(&mut self) -> Result<(), LedgerError> {
+        if !self.resumes {
+            (self.write)(vec![Piece::Mark(self.mark.clone())])?;
+        }
+        Ok(())
+    }
+
     fn body(&mut self, body: Body) -> Result<(), Failed> {
         match body {
             Body::Head(_) => Ok(()),
@@ -124,8 +151,10 @@ impl Import<'_, '_> {
 
     fn begin_run(&mut self, line: &RunLine) -> Result<(), Failed> {
         let run = run_of(&line.run).map_err(Failed::Form)?;
+        let is_there = self.resumes && self.reader.row(run)?.is_some();
         self.run = Some(Run {
             run,
+            is_there,
             row: RunRow::decode(run, &line.row.0)?,
             rows: Vec::new(),
             first: Seq(1),
@@ -142,6 +171,9 @@ impl Import<'_, '_> {
             .run
             .as_mut()
             .ok_or_else(|| Failed::Form("records of no run".to_owned()))?;
+        if run.is_there {
+            return Ok(());
+        }
         for record in &line.records {
             if limits::GROUP_BYTES_MAX <= run.packed.len() {
                 let ahead = run.take_records();
@@ -159,6 +191,12 @@ impl Import<'_, '_> {
         let Some(mut run) = self.run.take() else {
             return Ok(());
         };
+        self.done.runs += 1;
+        self.done.events += run.row.head.seq.get();
+        self.done.rows += run.rows.len() as u64;
+        if run.is_there {
+            return Ok(());
+        }
         // Classes first: a run never names one that is not there.
         self.flush()?;
         let mut pieces: Vec<Piece> = run.take_records().into_iter().collect();
@@ -167,19 +205,22 @@ impl Import<'_, '_> {
             run: run.run,
             row: Box::new(run.row.clone()),
         });
-        self.done.rows += run.rows.len() as u64;
         pieces.append(&mut run.rows);
         (self.write)(pieces)?;
-        self.done.runs += 1;
-        self.done.events += run.row.head.seq.get();
         Ok(())
     }
 
     /// A row that belongs to no single run.
     fn shared(&mut self, line: RowLine) -> Result<(), Failed> {
+        self.done.rows += 1;
+        if crate::keys::is_alert(&line.key.0) {
+            self.alerts += 1;
+            if self.alerts <= self.mark.alerts {
+                return Ok(());
+            }
+        }
         self.bytes += line.value.0.len();
         self.rows.push(piece(line));
-        self.done.rows += 1;
         match limits::COMMIT_GROUP_MAX <= self.rows.len() || limits::GROUP_BYTES_MAX <= self.bytes {
             true => self.flush(),
             false => Ok(()),
@@ -189,7 +230,12 @@ impl Import<'_, '_> {
     fn flush(&mut self) -> Result<(), Failed> {
         self.bytes = 0;
         if !self.rows.is_empty() {
-            (self.write)(std::mem::take(&mut self.rows))?;
+            let mut pieces = std::mem::take(&mut self.rows);
+            if self.mark.alerts < self.alerts {
+                self.mark.alerts = self.alerts;
+                pieces.push(Piece::Mark(self.mark.clone()));
+            }
+            (self.write)(pieces)?;
         }
         Ok(())
     }

@@ -12,11 +12,13 @@ pub(crate) mod fuzzing;
 mod import;
 mod lines;
 mod pieces;
+mod unfinished;
 
 pub use export::{ExportScope, Exported};
 pub use form::LeftOut;
 pub use import::Imported;
 pub(crate) use pieces::{Piece, stage};
+pub(crate) use unfinished::{IMPORT_AGAIN, Unfinished, cut_off, refused};
 
 pub(crate) use export::export;
 pub(crate) use import::import;

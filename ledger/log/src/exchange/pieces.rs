@@ -7,6 +7,7 @@ use mainstay_ledger::LedgerError;
 use mainstay_ledger::codec::DecodeError;
 use mainstay_types::{RunId, Seq, Timestamp};
 
+use super::Unfinished;
 use crate::fault;
 use crate::keys::{self, Key};
 use crate::rows::effects::EffectRow;
@@ -33,6 +34,10 @@ pub(crate) enum Piece {
     Run { run: RunId, row: Box<RunRow> },
     /// A row as it was.
     Row { key: Key, value: Vec<u8> },
+    /// How far the import is.
+    Mark(Unfinished),
+    /// All of it is there.
+    Ended,
 }
 
 /// Stages the pieces; says how many.
@@ -65,6 +70,8 @@ pub(crate) fn stage(stage: &mut Stage<'_>, pieces: &[Piece]) -> Result<u64, Ledg
                 *newest,
             ),
             Piece::Row { key, value } => row(stage, key, value)?,
+            Piece::Mark(mark) => mark.stage(stage),
+            Piece::Ended => stage.remove(keys::importing()),
         }
     }
     Ok(pieces.len() as u64)

@@ -12,4 +12,5 @@ mod verify;
 
 pub(crate) use rebuild::is_unfinished;
 pub use repair::{Repair, repair};
+pub(crate) use tables::remove_copy;
 pub use verify::{Finding, Report, verify};

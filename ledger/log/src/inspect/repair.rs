@@ -14,7 +14,7 @@ use mainstay_types::{Code, Millis};
 
 use super::rebuild;
 use super::verify::{Finding, Report, in_the_way, verify};
-use crate::exchange::Progress;
+use crate::exchange::{self, Progress};
 use crate::fault::io_error;
 use crate::files::{self, Lock, RealDisk, sync_name};
 use crate::ledger::LogLedger;
@@ -54,6 +54,7 @@ pub fn repair<F: TableFactory + Default + 'static>(
                 .into(),
         });
     }
+    no_links(folder)?;
     let report = verify(folder, factory, progress)?;
     let plan = Plan::of(folder, &report);
     let mut repair = Repair {
@@ -66,11 +67,25 @@ pub fn repair<F: TableFactory + Default + 'static>(
             .collect(),
         kept_in: None,
     };
+    if plan.log && report.frames == 0 && has_segments(folder) {
+        return Err(LedgerError::Damaged {
+            detail: format!(
+                "{}: no frame of the log proves itself as one of this store",
+                folder.display()
+            ),
+            way_out: "FORMAT may be another store's: put back its own; or move `log` away, and \
+                repair what the table knows"
+                .to_owned(),
+        });
+    }
     if plan.names_no_store {
         return Err(crate::fault::damaged_at(
             folder,
             "nothing says which store it is, so nothing in it can be proven; import an export",
         ));
+    }
+    if repair.actions.is_empty() && report.unfinished_import {
+        return Err(exchange::refused(folder));
     }
     if !apply || repair.actions.is_empty() {
         return Ok(repair);
@@ -91,7 +106,8 @@ pub fn repair<F: TableFactory + Default + 'static>(
     }
     drop(lock);
     // Opening makes the table anew, and footers; that it opens is the proof of the repair.
-    let store = LogLedger::<F>::open(folder, OpenOptions::default())?;
+    let options = OpenOptions::default().unfinished_import();
+    let store = LogLedger::<F>::open(folder, options)?;
     store.close()?;
     if plan.log {
         let after = verify(folder, factory, progress)?;
@@ -105,6 +121,32 @@ pub fn repair<F: TableFactory + Default + 'static>(
     let mut told = HashSet::new();
     repair.lost.retain(|lost| told.insert(lost.clone()));
     Ok(repair)
+}
+
+fn has_segments(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder.join(LOG_FOLDER));
+    let mut names = entries.into_iter().flatten().flatten();
+    names.any(|entry| {
+        entry
+            .path()
+            .extension()
+            .is_some_and(|ending| ending == "log")
+    })
+}
+
+/// What is replaced is moved: of a link only the link would be.
+fn no_links(folder: &Path) -> Result<(), LedgerError> {
+    for name in REPLACED {
+        let path = folder.join(name);
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+            let shown = path.display();
+            return Err(LedgerError::Damaged {
+                detail: format!("{shown} is a link: a repair would move it, not what it names"),
+                way_out: "put what it names in its place, and repair again".to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Ends a repair that was cut off.
@@ -147,6 +189,8 @@ impl Plan {
                 plan.names_no_store = true;
             } else if file == folder.join(TABLE_FOLDER) {
                 plan.table = true;
+            } else if file == folder.join(LOG_FOLDER) {
+                // An import that was cut off: no repair knows what is missing.
             } else if found.loses && found.code == Code::StoreDamaged {
                 plan.log = true;
             } else if !found.loses {

@@ -14,7 +14,7 @@ use crate::open::TABLE_FOLDER;
 use crate::table::{TableError, TableFactory};
 
 /// The copy's folder, beside the table's.
-const COPY: &str = "table.verify";
+pub(crate) const COPY: &str = "table.verify";
 
 /// A copy of a folder that goes when it is dropped.
 pub(super) struct Copy {
@@ -42,6 +42,11 @@ impl Drop for Copy {
         // It is replaced by the next one in any case.
         let _ = remove(&self.folder);
     }
+}
+
+/// Takes away what a process left that was killed while it verified: nobody forgets anything in it.
+pub(crate) fn remove_copy(store: &Path) -> Result<(), LedgerError> {
+    remove(&store.join(COPY))
 }
 
 fn remove(folder: &Path) -> Result<(), LedgerError> {

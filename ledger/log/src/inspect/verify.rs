@@ -12,7 +12,7 @@ use mainstay_types::{Code, Millis, RunId};
 
 use super::known::Known;
 use super::tables;
-use crate::exchange::Progress;
+use crate::exchange::{self, Progress};
 use crate::fault::io_error;
 use crate::files::{self, Acked, AckedFile, Disk, Lock, RealDisk, StoreId};
 use crate::keys;
@@ -55,6 +55,8 @@ pub struct Report {
     pub rows: u64,
     /// Runs with records and without a row: what a cut-off import left, or a repair.
     pub orphans: Vec<RunId>,
+    /// Whether an import into it was cut off.
+    pub unfinished_import: bool,
     /// What is wrong, in the order it was found; at most a thousand.
     pub findings: Vec<Finding>,
 }
@@ -78,6 +80,8 @@ pub(super) struct Verify {
     file: PathBuf,
     /// One behind which nothing was read yet.
     open_hole: Option<Hole>,
+    /// An import began that has not ended.
+    importing: bool,
 }
 
 /// Reads all of the store in `folder`, which nobody may hold. Blocks.
@@ -109,12 +113,27 @@ pub fn verify(
     verify.footers(&disk, (folder, store))?;
     verify.table(folder, store, factory)?;
     verify.runs_are_whole();
+    if verify.importing {
+        verify.report.unfinished_import = true;
+        let detail = format!("{}; {}", exchange::cut_off(folder), exchange::IMPORT_AGAIN);
+        verify.damaged(&folder.join(crate::open::LOG_FOLDER), detail, false);
+    }
     Ok(verify.report)
 }
 
-/// Files where a folder has to be, and folders where a file has to be: nothing that a store ever
+/// Files where a folder has to be, and folders or links where a file has to be: nothing that a store ever
 /// wrote. Each with what to do about it.
 pub(super) fn in_the_way(folder: &Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(folder.join(LOG_FOLDER));
+    let segments = entries.into_iter().flatten().flatten().filter_map(|entry| {
+        let path = entry.path();
+        let is_segment = path.extension().is_some_and(|ending| ending == "log");
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        (is_segment && !is_file).then(|| {
+            let detail = "it is no file of its own, where one has to be; put the file itself here";
+            (path, detail.to_owned())
+        })
+    });
     let kinds = KINDS.into_iter().filter_map(|(name, is_folder)| {
         let path = folder.join(name);
         let found = std::fs::metadata(&path).ok()?;
@@ -128,7 +147,7 @@ pub(super) fn in_the_way(folder: &Path) -> Vec<(PathBuf, String)> {
             (path, detail)
         })
     });
-    kinds.collect()
+    kinds.chain(segments).collect()
 }
 
 impl Verify {
@@ -138,6 +157,7 @@ impl Verify {
             runs: HashMap::new(),
             file: PathBuf::new(),
             open_hole: None,
+            importing: false,
         }
     }
 
@@ -161,7 +181,7 @@ impl Verify {
     fn kinds(&mut self, folder: &Path) -> bool {
         let mut blocks = false;
         for (path, detail) in in_the_way(folder) {
-            self.damaged(&path, detail, path == folder.join(LOG_FOLDER));
+            self.damaged(&path, detail, path.starts_with(folder.join(LOG_FOLDER)));
             // Nobody reads the ballast.
             blocks |= path != folder.join(files::BALLAST_FILE);
         }
@@ -230,7 +250,7 @@ impl Verify {
                     let known = self.runs.entry(run).or_default();
                     (known.gone, known.stretches) = (true, Vec::new());
                 }
-                Entry::Gone { .. } => {}
+                Entry::Gone { key } => self.importing &= key != keys::importing(),
             }
         }
         Ok(())
@@ -251,6 +271,7 @@ impl Verify {
     }
 
     fn row(&mut self, key: &[u8], value: &[u8]) {
+        self.importing |= key == keys::importing();
         if keys::is_run(key)
             && let Some(run) = keys::run_at_end(key)
         {

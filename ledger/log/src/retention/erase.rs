@@ -39,9 +39,19 @@ pub(crate) fn erase(
     (effects, start): (&[Key], Option<&Key>),
 ) -> Result<u64, LedgerError> {
     let run = erasure.run;
-    if stage.is_touched(run) || !stage.run(run)?.is_some_and(|found| found.row.rests()) {
+    let found = stage.run(run)?.filter(|_| !stage.is_touched(run));
+    let Some(found) = found else {
         let detail = format!("run {run} moved while it was to be erased; ask again");
         return Err(LedgerError::Io { detail });
+    };
+    if !found.row.rests() {
+        // Open and unreadable: nobody drives it, and no archive has its row.
+        for prefix in keys::rows_of_run(run, found.row.drive) {
+            for key in stage.keys_of(&prefix)? {
+                stage.remove(key);
+            }
+        }
+        stage.remove(keys::run(run));
     }
     let error = |error| fault::of_store("a row of an erased run", &error);
     for key in effects {

@@ -16,6 +16,7 @@ use super::archive::Archive;
 use super::builder::FrameBuilder;
 use super::footer;
 use super::frame::{ALIGN, FrameHead, HEADER_BYTES};
+use super::roll::size;
 use super::segments::Segment;
 use super::tender::Tender;
 use super::{LogError, LogSettings, Place, SegmentNo};
@@ -126,7 +127,8 @@ impl Log {
     /// was appended may be unpublished. `Full` when there is no room: nothing changed.
     pub(crate) fn roll(&mut self) -> Result<SegmentNo, LogError> {
         self.check()?;
-        self.begin_next(0)?;
+        // Whoever asks does so for a few frames, again and again.
+        self.begin_sized(size(0, self.settings.short_bytes))?;
         Ok(self.active.segment.no())
     }
 

@@ -24,6 +24,12 @@ const PAGE_BYTES: u64 = 4_096;
 impl Log {
     /// Begins the next segment, with room for `least` bytes of frames and footer.
     pub(super) fn begin_next(&mut self, least: u64) -> Result<(), LogError> {
+        let usual = self.settings.bytes_of(self.active.segment.no().next());
+        self.begin_sized(size(least, usual))
+    }
+
+    /// Begins the next segment, with a file of about so many bytes: at least, and when it is made.
+    pub(super) fn begin_sized(&mut self, sized: (u32, u32)) -> Result<(), LogError> {
         assert!(
             self.published + 1 == self.next,
             "a frame is not published, and its segment ends"
@@ -33,7 +39,6 @@ impl Log {
         }
         let segment = self.active.segment.no().next();
         let path = self.folder.join(file_name(segment));
-        let sized = size(least, self.settings.bytes_of(segment));
         let prepared = self.take(sized, &path)?;
         let owner = Owner {
             store: self.store,

@@ -8,7 +8,8 @@ use mainstay_machine::EntryState;
 
 use super::house::{House, Table, effect};
 use crate::blocking::wait;
-use crate::{EraseError, Erasure};
+use crate::table::MemoryFactory;
+use crate::{EraseError, Erasure, ExportScope, repair, verify};
 
 const CANARY: &str = "canary-7f3a9b";
 
@@ -92,6 +93,79 @@ fn a_run_that_may_still_act_is_not_erased() {
         "{refused:?} {doubt:?}"
     );
     assert!(wait(house.ledger().load(sample::run(3))).unwrap().is_some());
+}
+
+/// The log's segments, oldest first.
+fn segments(house: &House) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(house.folder().join("log")).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "log"));
+    files.sort();
+    files
+}
+
+#[test]
+fn an_open_run_that_a_repair_left_unreadable_can_be_erased() {
+    let mut house = House::small(Table::IsLost);
+    house.must(sample::start_part(1).with(sample::driven_by(1)));
+    for seq in 1..200 {
+        house.must(sample::next_part(1, seq));
+    }
+    house.live(2, "result");
+    house.close();
+    let file = segments(&house).remove(1);
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[2_000] ^= 0x10;
+    fs::write(&file, bytes).unwrap();
+    let (folder, factory) = (house.folder().to_owned(), MemoryFactory::default());
+    repair(&folder, &factory, true, &mut |_, _| {}).unwrap();
+    house.open_again();
+    assert!(wait(house.ledger().load(sample::run(1))).is_err());
+    house.erase(&erasure(1)).unwrap();
+    assert!(wait(house.ledger().load(sample::run(1))).unwrap().is_none());
+    assert!(
+        wait(house.ledger().driving(sample::run(1)))
+            .unwrap()
+            .is_none()
+    );
+    assert!(wait(house.ledger().load(sample::run(2))).unwrap().is_some());
+    house.close();
+    let report = verify(&folder, &factory, &mut |_, _| {}).unwrap();
+    assert_eq!(report.findings, []);
+}
+
+#[test]
+fn erasing_one_run_after_the_other_makes_no_file_for_each() {
+    let mut house = House::new(Table::Stays);
+    for n in 1..=20 {
+        house.live(n, CANARY);
+    }
+    let bytes = |house: &House| -> u64 {
+        let files = segments(house).into_iter();
+        files.map(|file| fs::metadata(file).unwrap().len()).sum()
+    };
+    for n in 1..=20 {
+        house.erase(&erasure(n)).unwrap();
+    }
+    assert_eq!(files_with(house.folder(), CANARY), [""; 0]);
+    assert!(bytes(&house) < 12 << 20, "{} bytes of log", bytes(&house));
+}
+
+#[test]
+fn an_erased_run_does_not_come_back_with_an_export_of_before() {
+    let mut house = House::small(Table::Stays);
+    house.live(1, CANARY);
+    let mut text = Vec::new();
+    let scope = ExportScope::Run(sample::run(1));
+    let ledger = house.ledger();
+    ledger.export(scope, &mut text, &mut |_, _| {}).unwrap();
+    house.erase(&erasure(1)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("export.jsonl");
+    fs::write(&file, text).unwrap();
+    let refused = house.ledger().import(&file, &mut |_, _| {}).unwrap_err();
+    assert!(refused.to_string().contains("was erased"), "{refused}");
+    assert_eq!(files_with(house.folder(), CANARY), [""; 0]);
 }
 
 #[test]

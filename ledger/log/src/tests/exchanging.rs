@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mainstay_ledger::{Ledger, sample};
+use mainstay_ledger::{Ledger, LedgerError, sample};
+use mainstay_types::AlertSeq;
 
 use super::house::{House, Table};
 use crate::blocking::wait;
+use crate::retention::Sweep;
 use crate::{ExchangeError, ExportScope, Imported};
 
 fn exported(house: &House, scope: ExportScope) -> Vec<u8> {
@@ -59,6 +61,56 @@ fn an_imported_store_says_what_the_exported_one_says_also_after_its_table_is_los
         assert_eq!(to.dump(13), from.dump(13));
         // It is a store like any other: its runs go on.
         to.must(sample::next_part(13, 1));
+    }
+}
+
+/// Imports until so many writes were done, and is killed; whether it came to its end.
+fn killed_import(to: &House, text: &[u8], writes: usize) -> bool {
+    let file = file(to.folder(), text);
+    let mut left = writes;
+    let mut write = |pieces| {
+        left = left.checked_sub(1).ok_or(LedgerError::Io {
+            detail: "killed".to_owned(),
+        })?;
+        to.ledger().shared().sweep(Sweep::Import(pieces))?;
+        Ok(to.ledger().reader().archive.end().segment)
+    };
+    let reader = to.ledger().reader();
+    crate::exchange::import(reader, &file, &mut write, &mut |_, _| {}).is_ok()
+}
+
+#[test]
+fn an_import_that_was_cut_off_anywhere_is_no_store_until_the_same_export_is_imported_again() {
+    let from = filled();
+    let text = exported(&from, ExportScope::All);
+    let other = exported(&from, ExportScope::Run(sample::run(3)));
+    for (writes, table) in (0..).zip([Table::Stays, Table::IsLost].into_iter().cycle()) {
+        let mut to = House::small(table);
+        if killed_import(&to, &text, writes) {
+            assert!(12 < writes, "it was killed before each write");
+            return;
+        }
+        to.close();
+        if 0 < writes {
+            let refused = to.open().map(drop).unwrap_err();
+            assert!(refused.to_string().contains("was cut off"), "{refused}");
+        }
+        to.options = to.options.clone().unfinished_import();
+        to.open_again();
+        if 0 < writes {
+            let error = import(&to, &other).unwrap_err();
+            assert!(matches!(error, ExchangeError::Conflict { .. }), "{error}");
+        }
+        // And killed once more on its way.
+        if !killed_import(&to, &text, 3) {
+            assert_eq!(import(&to, &text).unwrap().runs, 13);
+        }
+        to.close();
+        to.options.unfinished_import = false;
+        to.open_again();
+        assert_eq!(to.dump(13), from.dump(13), "after {writes} writes");
+        let alerts = |house: &House| wait(house.ledger().alerts(AlertSeq(0))).unwrap().rows.len();
+        assert_eq!(alerts(&to), alerts(&from), "after {writes} writes");
     }
 }
 

@@ -100,6 +100,45 @@ fn damage_in_the_log_is_refused_named_and_mended_but_for_what_lay_there() {
 }
 
 #[test]
+fn a_repair_takes_no_link_for_a_file_and_throws_no_log_away_that_is_of_another_store() {
+    let mut house = filled();
+    house.close();
+    let log = house.folder().join("log");
+    let file = segments(house.folder()).remove(1);
+    let aside = house.folder().join("aside");
+    fs::rename(&file, &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, &file).unwrap();
+    let report = verify(house.folder(), &MemoryFactory::default(), &mut |_, _| {}).unwrap();
+    let named = |path: &Path| {
+        report
+            .findings
+            .iter()
+            .any(|f| f.file.as_deref() == Some(path))
+    };
+    assert!(named(&file), "{:?}", report.findings);
+    assert!(mend(house.folder(), true).is_err());
+    fs::remove_file(&file).unwrap();
+    fs::rename(&aside, &file).unwrap();
+    // The whole log somewhere else works, but a repair would move the link.
+    fs::rename(&log, &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, &log).unwrap();
+    house.open().unwrap().close().unwrap();
+    assert!(mend(house.folder(), true).is_err());
+    fs::remove_file(&log).unwrap();
+    fs::rename(&aside, &log).unwrap();
+    // The name of another store.
+    let mut other = filled();
+    other.close();
+    let format = house.folder().join("FORMAT");
+    let own = fs::read(&format).unwrap();
+    fs::copy(other.folder().join("FORMAT"), &format).unwrap();
+    let refused = mend(house.folder(), true).unwrap_err();
+    assert!(refused.to_string().contains("FORMAT"), "{refused}");
+    fs::write(&format, own).unwrap();
+    assert_eq!(mend(house.folder(), true).unwrap(), Repair::default());
+}
+
+#[test]
 fn a_repair_that_was_cut_off_while_it_moved_files_is_ended_by_the_next_one() {
     for moved in 0..=3 {
         let mut house = filled();
