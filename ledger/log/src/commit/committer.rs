@@ -4,8 +4,8 @@
 //! in the next group and is answered when all of it is durable. Nothing is waited for to make a
 //! group larger; while one is synced, the next one gathers. No answer leaves before the sync,
 //! refusals included: they may rest on what the same group wrote. After the first error of a sync
-//! nothing is tried again and everyone is told; a retried sync could acknowledge what the system has
-//! already dropped.
+//! nothing is tried again and everyone is told; a retried sync could acknowledge what the system
+//! has already dropped.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -47,13 +47,7 @@ pub fn repair<F: TableFactory + Default + 'static>(
     if rebuild::is_unfinished(folder)? {
         return end_unfinished::<F>(folder, apply);
     }
-    if let Some((path, detail)) = in_the_way(folder).into_iter().next() {
-        return Err(LedgerError::Damaged {
-            detail: format!("{}: {detail}", path.display()),
-            way_out: "move it away, put back what was there if you have it, and repair again"
-                .into(),
-        });
-    }
+    nothing_in_the_way(folder)?;
     no_links(folder)?;
     let report = verify(folder, factory, progress)?;
     let plan = Plan::of(folder, &report);
@@ -67,26 +61,7 @@ pub fn repair<F: TableFactory + Default + 'static>(
             .collect(),
         kept_in: None,
     };
-    if plan.log && report.frames == 0 && has_segments(folder) {
-        return Err(LedgerError::Damaged {
-            detail: format!(
-                "{}: no frame of the log proves itself as one of this store",
-                folder.display()
-            ),
-            way_out: "FORMAT may be another store's: put back its own; or move `log` away, and \
-                repair what the table knows"
-                .to_owned(),
-        });
-    }
-    if plan.names_no_store {
-        return Err(crate::fault::damaged_at(
-            folder,
-            "nothing says which store it is, so nothing in it can be proven; import an export",
-        ));
-    }
-    if repair.actions.is_empty() && report.unfinished_import {
-        return Err(exchange::refused(folder));
-    }
+    plan.may_be_done(folder, &report)?;
     if !apply || repair.actions.is_empty() {
         return Ok(repair);
     }
@@ -121,6 +96,18 @@ pub fn repair<F: TableFactory + Default + 'static>(
     let mut told = HashSet::new();
     repair.lost.retain(|lost| told.insert(lost.clone()));
     Ok(repair)
+}
+
+/// What is in the way of a store's files is put aside by nobody but a person.
+fn nothing_in_the_way(folder: &Path) -> Result<(), LedgerError> {
+    if let Some((path, detail)) = in_the_way(folder).into_iter().next() {
+        return Err(LedgerError::Damaged {
+            detail: format!("{}: {detail}", path.display()),
+            way_out: "move it away, put back what was there if you have it, and repair again"
+                .into(),
+        });
+    }
+    Ok(())
 }
 
 fn has_segments(folder: &Path) -> bool {
@@ -198,6 +185,32 @@ impl Plan {
             }
         }
         plan
+    }
+
+    /// Refuses what would only put everything aside, and what no repair knows anything of.
+    fn may_be_done(&self, folder: &Path, report: &Report) -> Result<(), LedgerError> {
+        if self.log && report.frames == 0 && has_segments(folder) {
+            return Err(LedgerError::Damaged {
+                detail: format!(
+                    "{}: no frame of the log proves itself as one of this store",
+                    folder.display()
+                ),
+                way_out:
+                    "FORMAT may be another store's: put back its own; or move `log` away, and \
+                repair what the table knows"
+                        .to_owned(),
+            });
+        }
+        if self.names_no_store {
+            return Err(crate::fault::damaged_at(
+                folder,
+                "nothing says which store it is, so nothing in it can be proven; import an export",
+            ));
+        }
+        if self.actions().is_empty() && report.unfinished_import {
+            return Err(exchange::refused(folder));
+        }
+        Ok(())
     }
 
     fn actions(&self) -> Vec<String> {

@@ -121,8 +121,8 @@ pub fn verify(
     Ok(verify.report)
 }
 
-/// Files where a folder has to be, and folders or links where a file has to be: nothing that a store ever
-/// wrote. Each with what to do about it.
+/// Files where a folder has to be, and folders or links where a file has to be: nothing that a
+/// store ever wrote. Each with what to do about it.
 pub(super) fn in_the_way(folder: &Path) -> Vec<(PathBuf, String)> {
     let entries = std::fs::read_dir(folder.join(LOG_FOLDER));
     let segments = entries.into_iter().flatten().flatten().filter_map(|entry| {
