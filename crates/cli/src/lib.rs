@@ -3,7 +3,8 @@
 //! Every command asks whoever answers for the store: the process that holds it, through its local
 //! socket, or the store itself when nobody does. Looking changes nothing of what is stored. stdout
 //! is data, one JSON value with `--json`; everything else is stderr. Nothing here panics on what it
-//! reads, and a reader that goes away early is no error.
+//! reads, and a reader that goes away early is no error, except of an export,
+//! which has to be whole.
 //!
 //! ```no_run
 //! // src/bin/acme-runs.rs of a user: the same commands, with the classes of this program.

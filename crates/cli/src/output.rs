@@ -1,6 +1,7 @@
 //! stdout for data, stderr for the rest; text for people, JSON for programs.
 //!
-//! A reader that closes stdout early has read enough: that is never an error.
+//! A reader that closes stdout early has read enough: that is no error of what is printed here. An
+//! export, which has to be whole, is not.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;

@@ -6,6 +6,7 @@ mod bench;
 mod canary;
 mod commands;
 mod completion;
+mod exchange;
 mod explain;
 mod follow;
 mod graph;
