@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::args::ErrorArgs;
 use crate::error::CliError;
 use crate::output::Output;
+use crate::shell;
 use crate::table::table;
 
 #[derive(Serialize)]
@@ -79,7 +80,7 @@ fn unknown(text: &str, wanted: &str, output: &Output) -> CliError {
     } else {
         "there is no such code"
     };
-    let list = format!("`{} error` lists the codes", output.program);
+    let list = format!("`{} error` lists the codes", shell::word(&output.program));
     CliError::new(
         Code::InvalidInput,
         format!("no error code: {text}: {what}"),

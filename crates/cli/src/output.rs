@@ -11,6 +11,7 @@ use mainstay_types::Code;
 use serde::Serialize;
 
 use crate::error::CliError;
+use crate::shell;
 
 /// How this call of the program speaks.
 pub(crate) struct Output {
@@ -35,9 +36,10 @@ struct Failure<'a> {
 }
 
 impl Output {
-    /// How this program is called for the same store, for hints.
+    /// How this program is called for the same store, for hints; to be pasted into a shell.
     pub(crate) fn call(&self, words: &str) -> String {
-        format!("{} --store {} {words}", self.program, self.store.display())
+        let (program, store) = (shell::word(&self.program), shell::path(&self.store));
+        format!("{program} --store {store} {words}")
     }
 
     /// Prints data; a line feed is added when it has none at its end.
@@ -105,7 +107,7 @@ impl Output {
         complain(&match error.code {
             Some(Code::InvalidInput) => format!("{message}\n\nhint: {hint}"),
             Some(code) => {
-                let page = format!("`{} error {code}` explains", self.program);
+                let page = format!("`{} error {code}` explains", shell::word(&self.program));
                 format!("{code}: {message}\n\nhint: {hint}; {page}")
             }
             None => format!("{message}\n\nhint: {hint}"),

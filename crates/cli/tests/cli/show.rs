@@ -5,7 +5,7 @@ use mainstay_runtime::view::{RunView, text};
 use serde_json::json;
 
 use crate::story::{Story, run_id};
-use crate::support::{ask, open, store, wait};
+use crate::support::{Said, ask, open, store, wait};
 
 #[test]
 fn a_stored_run_is_shown_as_its_view_says_it() {
@@ -102,6 +102,41 @@ fn a_run_that_is_not_there_is_refused_with_the_way_to_the_list() {
             "retry_helps": "no",
         })
     );
+}
+
+#[test]
+fn a_hint_can_be_pasted_into_a_shell_whatever_the_store_is_called() {
+    let above = tempfile::tempdir().unwrap();
+    for name in [
+        "plain",
+        "two words",
+        "it's",
+        "$(touch made)",
+        "`touch made`;&|*?\"\\",
+        "~",
+    ] {
+        let place = above.path().join(name);
+        open(&place).close().unwrap();
+        let error = ask(&place, &["run", "show", "00000000", "--json"]).json_error(1);
+        let hint = error["hint"].as_str().unwrap();
+        let command = hint.strip_prefix('`').unwrap();
+        let (command, _) = command.rsplit_once("` lists the runs").unwrap();
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(command.replacen("mainstay", "\"$MAINSTAY\"", 1));
+        shell.env("MAINSTAY", env!("CARGO_BIN_EXE_mainstay"));
+        let said = Said::of(shell.current_dir(above.path()).output().unwrap());
+        assert_eq!(
+            (said.code, said.err.as_str()),
+            (0, "no runs\n"),
+            "{command}: {said:?}"
+        );
+        assert!(!above.path().join("made").exists(), "{command}");
+        // And a path that means nothing to a shell stays as it is.
+        let bare = format!("mainstay --store {} runs", place.display());
+        assert_eq!(command == bare, name == "plain", "{command}");
+    }
 }
 
 #[test]
