@@ -4,15 +4,15 @@
 
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use mainstay_machine::{OutcomeKind, RunState};
 use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, state};
-use mainstay_types::{ClassName, RunId, Tenant};
+use mainstay_types::{ClassName, RunId, Tenant, limits};
 
 use crate::bench::BenchVerb;
 use crate::prefix::RunPrefix;
+use crate::said::Said;
 use crate::store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};
 
 const ABOUT: &str = "Looks at the runs of a Mainstay store, and stops or continues them";
@@ -169,17 +169,14 @@ pub struct CommandArgs {
     pub id: RunPrefix,
 
     /// Who asks; the user number of this process is recorded beside it
-    #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true, value_parser = said())]
+    #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true)]
+    #[arg(value_parser = Said { bytes_max: limits::KEY_BYTES_MAX })]
     pub by: String,
 
     /// Why
-    #[arg(long, value_name = "TEXT", value_parser = said())]
+    #[arg(long, value_name = "TEXT")]
+    #[arg(value_parser = Said { bytes_max: limits::TEXT_BYTES_MAX })]
     pub why: String,
-}
-
-/// A text that says something.
-fn said() -> NonEmptyStringValueParser {
-    NonEmptyStringValueParser::new()
 }
 
 /// Which alerts are listed.

@@ -54,6 +54,7 @@ mod prefix;
 mod progress;
 mod run;
 mod runs;
+mod said;
 mod shell;
 mod status;
 mod store;

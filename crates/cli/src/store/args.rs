@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
-use mainstay_types::Millis;
+use mainstay_types::{Millis, limits};
 
 use crate::prefix::RunPrefix;
+use crate::said::Said;
 
 /// What is exported, and where to.
 #[derive(Args, Clone, Debug)]
@@ -45,11 +45,13 @@ pub struct EraseArgs {
     pub run: RunPrefix,
 
     /// Who asks
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME")]
+    #[arg(value_parser = Said { bytes_max: limits::TEXT_BYTES_MAX })]
     pub by: String,
 
     /// For what reason; stays in the store
-    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT")]
+    #[arg(value_parser = Said { bytes_max: limits::TEXT_BYTES_MAX })]
     pub why: String,
 }
 
