@@ -80,6 +80,11 @@ impl Output {
         }
     }
 
+    /// Says something beside the data, also in JSON: what was asked for and is no data.
+    pub(crate) fn aside(&self, text: &str) {
+        complain(&plain(text));
+    }
+
     /// Says how to go on, when there is more than was printed.
     pub(crate) fn more(&self, option: &str, next: Option<&str>) {
         if let Some(next) = next {

@@ -34,7 +34,7 @@ pub struct PlaceArgs {
     #[arg(long = "in", value_name = "DIR")]
     pub folder: Option<PathBuf>,
 
-    /// Leave the store there, and say where
+    /// Leave the stores there, and say on stderr where
     #[arg(long)]
     pub keep: bool,
 }
@@ -128,7 +128,7 @@ pub struct ResumeArgs {
     #[arg(value_parser = number(limits::CLASS_NODES_MAX))]
     pub calls_per_run: u32,
 
-    /// Calls that are answered when the process is killed
+    /// Calls that are answered when the process is killed, less than all
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub answered: u32,
 

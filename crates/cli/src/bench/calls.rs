@@ -76,13 +76,11 @@ pub(crate) fn measure(args: &CallsArgs, output: &Output) -> Result<(), CliError>
         .collect();
     progress.clear();
     let report = Report { rows: rows? };
-    if output.json {
-        output.print_json(&report)
-    } else {
-        output.print(&text(&report.rows))?;
-        place.told(output);
-        Ok(())
+    match output.json {
+        true => output.print_json(&report)?,
+        false => output.print(&text(&report.rows))?,
     }
+    place.told(output)
 }
 
 fn shapes(args: &CallsArgs) -> Vec<Shape> {

@@ -76,12 +76,11 @@ pub(crate) fn measure(args: &OpenArgs, output: &Output) -> Result<(), CliError> 
     }
     progress.clear();
     let report = Report { rows };
-    if output.json {
-        return output.print_json(&report);
+    match output.json {
+        true => output.print_json(&report)?,
+        false => output.print(&text(&report.rows))?,
     }
-    output.print(&text(&report.rows))?;
-    place.told(output);
-    Ok(())
+    place.told(output)
 }
 
 fn class(echo: &Echo) -> Result<Numbers, CliError> {

@@ -44,11 +44,19 @@ impl Place {
         self.folder.join(name)
     }
 
-    /// Says where it is when it stays.
-    pub(crate) fn told(&self, output: &Output) {
-        if self.keep {
-            output.note(&format!("\nkept: {}", self.folder.display()));
+    /// Says on stderr where the stores are that stay, a line for each: these are the folders that
+    /// `--store` takes.
+    pub(crate) fn told(&self, output: &Output) -> Result<(), CliError> {
+        if !self.keep {
+            return Ok(());
         }
+        let stores = folders(&self.folder);
+        let stores = stores.map_err(|error| outside("looking for the stores", error))?;
+        output.note("");
+        for store in stores {
+            output.aside(&format!("kept: {}", store.display()));
+        }
+        Ok(())
     }
 }
 
@@ -59,6 +67,19 @@ impl Drop for Place {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
+}
+
+/// The folders in a folder, in the order of the numbers at the end of their names.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    Ok(folders)
 }
 
 /// What the files of a folder hold, in bytes. Room that was reserved ahead of need, which is zeros

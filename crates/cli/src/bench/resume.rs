@@ -37,7 +37,7 @@ struct Report {
 
 /// Has runs begun and their process killed, then finishes them.
 pub(crate) fn measure(args: &ResumeArgs, output: &Output) -> Result<(), CliError> {
-    let answered = args.answered.min(args.calls_per_run - 1);
+    let answered = answered(args)?;
     let progress = Progress::new(output);
     if let Some(folder) = maker::folder() {
         let _opened = make(args, answered, &folder, &progress)?;
@@ -67,12 +67,24 @@ pub(crate) fn measure(args: &ResumeArgs, output: &Output) -> Result<(), CliError
         completed: completed(&opened, args.runs)?,
     };
     opened.close()?;
-    if output.json {
-        return output.print_json(&report);
+    match output.json {
+        true => output.print_json(&report)?,
+        false => output.print(&text(&report))?,
     }
-    output.print(&text(&report))?;
-    place.told(output);
-    Ok(())
+    place.told(output)
+}
+
+/// Calls that are answered before. Never fewer than were asked for: that is another load.
+fn answered(args: &ResumeArgs) -> Result<u32, CliError> {
+    let (answered, calls) = (args.answered, args.calls_per_run);
+    if answered < calls {
+        return Ok(answered);
+    }
+    let message = format!(
+        "--answered {answered} has to be less than --calls-per-run {calls}: the process is killed \
+         while each run has a call out"
+    );
+    Err(CliError::usage(&message))
 }
 
 fn class(args: &ResumeArgs, echo: &Echo) -> Result<Numbers, CliError> {

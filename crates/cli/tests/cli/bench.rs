@@ -32,6 +32,13 @@ fn is_above_zero(value: &Value) -> bool {
     value.as_f64().is_some_and(|value| 0.0 < value)
 }
 
+/// The stores that are said to stay.
+fn kept(err: &str) -> Vec<&Path> {
+    let lines = err.trim_start().lines();
+    let path = lines.map(|line| line.strip_prefix("kept: ").unwrap());
+    path.map(Path::new).collect()
+}
+
 fn left_in(folder: &TempDir) -> usize {
     fs::read_dir(folder.path()).unwrap().count()
 }
@@ -97,9 +104,9 @@ fn calls_measures_a_store_that_has_runs_before() {
         "--keep",
     ];
     let said = calls(folder.path(), &args);
-    let kept = said.err.trim().strip_prefix("kept: ").unwrap();
-    for (stored, store) in [(5, "store-0"), (3_000, "store-1")] {
-        let store = Path::new(kept).join(store);
+    let stores = kept(&said.err);
+    assert_eq!(stores.len(), 2, "{said:?}");
+    for (stored, store) in [5, 3_000].into_iter().zip(stores) {
         let stats = say(&["--store", store.to_str().unwrap(), "stats", "--json"]).json();
         assert!(stored < stats["runs_closed"].as_u64().unwrap(), "{stats}");
         let told = |line: &str| line.split_whitespace().nth(2) == Some(&stored.to_string());
@@ -126,8 +133,9 @@ fn calls_is_a_table_with_a_word_on_how_to_read_it_and_may_keep_its_store() {
     assert!(lines[1].starts_with("2 "), "{}", said.out);
     assert_eq!(lines[2], "", "{}", said.out);
     assert!(said.out.contains("`ratio` is"), "{}", said.out);
-    let kept = said.err.trim().strip_prefix("kept: ").unwrap();
-    let store = Path::new(kept).join("store-0");
+    let [store] = kept(&said.err)[..] else {
+        panic!("{said:?}")
+    };
     let runs = say(&[
         "--store",
         store.to_str().unwrap(),
@@ -209,6 +217,57 @@ fn resume_finishes_every_run_that_was_interrupted() {
         (&20.into(), &20.into())
     );
     assert!(is_above_zero(&report["finished_ms"]), "{report}");
+    assert_eq!(left_in(&folder), 0);
+}
+
+#[test]
+fn a_kept_store_is_named_on_stderr_also_when_stdout_is_json() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, count) in [
+        (&["open", "--closed", "3", "--driven", "1"][..], 1),
+        (&["resume", "--runs", "2"], 1),
+        (
+            &[
+                "calls",
+                "--seconds",
+                "0.01",
+                "--concurrency",
+                "1",
+                "--calls-per-run",
+                "1",
+            ],
+            2,
+        ),
+    ] {
+        let said = bench(folder.path(), &[args, &["--keep", "--json"]].concat());
+        assert_eq!(said.code, 0, "{said:?}");
+        serde_json::from_str::<Value>(&said.out).unwrap();
+        let stores = kept(&said.err);
+        assert_eq!(stores.len(), count, "{said:?}");
+        for store in stores {
+            say(&["--store", store.to_str().unwrap(), "verify"]).data();
+        }
+    }
+}
+
+#[test]
+fn resume_leaves_a_call_of_each_run_to_be_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let resume = |calls, answered: &[&str]| {
+        let args = ["resume", "--runs", "2", "--calls-per-run", calls, "--json"];
+        bench(folder.path(), &[&args, answered].concat())
+    };
+    for (calls, answered) in [("4", "4"), ("4", "5"), ("1", "1")] {
+        let error = resume(calls, &["--answered", answered]).json_error(2);
+        let message = error["message"].as_str().unwrap();
+        let rule = format!("--answered {answered} has to be less than --calls-per-run {calls}");
+        assert!(message.starts_with(&rule), "{error}");
+    }
+    assert_eq!(resume("5", &[]).code, 2, "the default is no exception");
+    for (calls, answered) in [("1", 0), ("5", 4)] {
+        let report = resume(calls, &["--answered", &answered.to_string()]).json();
+        assert_eq!(report["answered_before"], answered);
+    }
     assert_eq!(left_in(&folder), 0);
 }
 
