@@ -3,6 +3,8 @@
 //! Both answer through the same code, so a command never knows which it was; and a store that is
 //! held is never opened beside its holder.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,8 +36,9 @@ pub(crate) trait Operator {
 /// Finds whoever answers for the store in `folder`.
 ///
 /// `STORE_LOCKED` when a process holds it that cannot be asked, `STORE_MISSING` when it is not
-/// there.
+/// there, or is no folder.
 pub(crate) fn reach(folder: &Path) -> Result<Box<dyn Operator>, CliError> {
+    is_folder(folder)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -59,6 +62,19 @@ pub(crate) fn reach(folder: &Path) -> Result<Box<dyn Operator>, CliError> {
         Err(_) if failure.code == Code::SocketForbidden => Err(failure.into()),
         Err(error) => Err(Failure::from(error).into()),
     }
+}
+
+/// `STORE_MISSING` when something else is in the store's place: the system's words for that tell of
+/// rights and of sockets, not of a path that is wrong. What is not there is told by who opens it.
+pub(crate) fn is_folder(store: &Path) -> Result<(), CliError> {
+    let what = match fs::metadata(store) {
+        Ok(found) if !found.is_dir() => "that is no folder",
+        Err(error) if error.kind() == ErrorKind::NotADirectory => "a part of it is no folder",
+        Ok(_) | Err(_) => return Ok(()),
+    };
+    let message = format!("there is no store in {}: {what}", store.display());
+    let hint = "check --store: it takes the folder of a store, not a file in it";
+    Err(CliError::new(Code::StoreMissing, message, hint))
 }
 
 fn is_no_answer(failure: &Failure) -> bool {

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::{WAIT, failed, hold, run_of};
 use crate::error::CliError;
+use crate::operator::is_folder;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::store::{ExportArgs, ImportArgs};
@@ -183,6 +184,7 @@ fn left_out(runs: &[LeftOut]) -> Result<(), CliError> {
 /// Reads runs from a file into a store, which is made when there is none.
 pub(crate) fn import(args: &ImportArgs, output: &Output) -> Result<(), CliError> {
     regular(&args.file)?;
+    is_folder(&output.store)?;
     let options = OpenOptions::creating().wait(WAIT).unfinished_import();
     let store = SledLedger::open(&output.store, options).map_err(failed)?;
     let bar = Progress::new(output);

@@ -27,7 +27,7 @@ use mainstay_socket::Failure;
 use mainstay_types::{Millis, RunId, Timestamp};
 
 use crate::error::CliError;
-use crate::operator::reach;
+use crate::operator::{is_folder, reach};
 use crate::output::Output;
 use crate::prefix::RunPrefix;
 
@@ -36,6 +36,7 @@ const WAIT: Millis = Millis::new(500);
 
 /// The store, held by this command.
 fn hold(output: &Output) -> Result<SledLedger, CliError> {
+    is_folder(&output.store)?;
     SledLedger::open(&output.store, OpenOptions::default().wait(WAIT)).map_err(failed)
 }
 

@@ -1,13 +1,20 @@
 //! `repair`: brings back what can be brought back, and says what cannot.
 
+use std::collections::HashSet;
+
 use mainstay_ledger_sled::{Repair, SledFactory, repair as repair_store};
 use serde::Serialize;
 
 use super::failed;
 use crate::error::CliError;
+use crate::operator::is_folder;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::store::RepairArgs;
+
+/// What only looking cannot tell.
+const MORE: &str = "doing it may find more runs that stop: what a missing frame held is only known \
+                    then\n";
 
 #[derive(Serialize)]
 struct View {
@@ -19,6 +26,7 @@ struct View {
 
 /// Says what would be done; with `--apply` does it.
 pub(crate) fn repair(args: &RepairArgs, output: &Output) -> Result<(), CliError> {
+    is_folder(&output.store)?;
     let bar = Progress::new(output);
     let repaired = repair_store(
         &output.store,
@@ -52,15 +60,14 @@ fn text(repaired: &Repair, applied: bool) -> String {
         return "nothing to repair\n".to_owned();
     }
     let mut out = String::from(if applied { "done:\n" } else { "to be done:\n" });
-    for action in &repaired.actions {
-        out.push_str(&format!("  {action}\n"));
-    }
+    lines(&mut out, &repaired.actions);
     match repaired.lost.is_empty() {
         true => out.push_str("nothing is lost\n"),
         false => out.push_str("lost:\n"),
     }
-    for lost in &repaired.lost {
-        out.push_str(&format!("  {lost}\n"));
+    lines(&mut out, &repaired.lost);
+    if !applied && !repaired.lost.is_empty() {
+        out.push_str(MORE);
     }
     if let Some(kept) = &repaired.kept_in {
         out.push_str(&format!(
@@ -69,4 +76,34 @@ fn text(repaired: &Repair, applied: bool) -> String {
         ));
     }
     out
+}
+
+/// A line for each; several places that are hurt in the same way are told once.
+fn lines(out: &mut String, texts: &[String]) {
+    let mut told = HashSet::new();
+    for text in texts.iter().filter(|text| told.insert(*text)) {
+        out.push_str(&format!("  {text}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_told_twice_and_what_looking_cannot_tell_is_said_before_it_is_done() {
+        let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+        let mut repaired = Repair {
+            actions: texts(&["write", "make", "make"]),
+            lost: texts(&["run 2 stops", "run 1 stops", "run 2 stops"]),
+            kept_in: None,
+        };
+        let lost = "lost:\n  run 2 stops\n  run 1 stops\n";
+        let dry = format!("to be done:\n  write\n  make\n{lost}{MORE}");
+        assert_eq!(text(&repaired, false), dry);
+        let done = format!("done:\n  write\n  make\n{lost}");
+        assert_eq!(text(&repaired, true), done);
+        repaired.lost.clear();
+        assert!(text(&repaired, false).ends_with("nothing is lost\n"));
+    }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::failed;
 use crate::error::CliError;
+use crate::operator::is_folder;
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -32,6 +33,7 @@ struct FindingView {
 
 /// Reads everything, changes nothing.
 pub(crate) fn verify(output: &Output) -> Result<(), CliError> {
+    is_folder(&output.store)?;
     let bar = Progress::new(output);
     let report = verify_store(&output.store, &SledFactory, &mut |done, total| {
         bar.portion("read", (done, total), "bytes");

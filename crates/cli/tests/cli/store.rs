@@ -1,5 +1,6 @@
 //! `stats`, `verify`, `repair`, `export`, `import`, `prune`, `erase`: a store as a whole.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -94,12 +95,21 @@ fn verify_names_the_file_and_ends_with_4_and_repair_brings_the_rest_back() {
     assert_eq!(dry.code, 0, "{dry:?}");
     assert!(dry.out.starts_with("to be done:\n"), "{dry:?}");
     assert!(
+        dry.out
+            .contains("\ndoing it may find more runs that stop: "),
+        "{dry:?}"
+    );
+    let lines: Vec<&str> = dry.out.lines().collect();
+    let once: BTreeSet<&str> = lines.iter().copied().collect();
+    assert_eq!(once.len(), lines.len(), "{dry:?}");
+    assert!(
         dry.err.contains("nothing was changed; --apply does it"),
         "{dry:?}"
     );
     assert_eq!(ask(store.path(), &["runs"]).code, 3, "nothing was changed");
     let done = ask(store.path(), &["repair", "--apply"]).data();
     assert!(done.contains("what was replaced is kept in "), "{done}");
+    assert!(!done.contains("doing it may find more"), "{done}");
     assert!(store.path().join("replaced-1/log/0000000001.log").exists());
     assert_eq!(ask(store.path(), &["runs"]).code, 0);
 }
@@ -240,4 +250,36 @@ fn a_folder_without_a_store_is_told_so_by_each() {
         );
     }
     assert!(!none.exists(), "looking makes nothing");
+}
+
+#[test]
+fn a_file_in_the_stores_place_is_said_to_be_no_folder_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "mine").unwrap();
+    let export = folder.path().join("export.jsonl");
+    fs::write(&export, "").unwrap();
+    for (place, what) in [
+        (file.clone(), "that is no folder"),
+        (file.join("below"), "a part of it is no folder"),
+    ] {
+        for args in [
+            &["runs"][..],
+            &["run", "show", "01a22bd1"],
+            &["status"],
+            &["graph", "minutes"],
+            &["stats"],
+            &["verify"],
+            &["repair"],
+            &["prune"],
+            &["export"],
+            &["import", export.to_str().unwrap()],
+        ] {
+            let error = ask(&place, &[args, &["--json"]].concat()).json_error(3);
+            assert_eq!(error["code"], "STORE_MISSING", "{args:?}: {error}");
+            let message = error["message"].as_str().unwrap();
+            assert!(message.ends_with(what), "{args:?}: {error}");
+        }
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
