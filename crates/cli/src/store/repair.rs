@@ -56,8 +56,14 @@ pub(crate) fn repair(args: &RepairArgs, output: &Output) -> Result<(), CliError>
 }
 
 fn text(repaired: &Repair, applied: bool) -> String {
-    if repaired.actions.is_empty() {
+    if repaired.actions.is_empty() && repaired.lost.is_empty() {
         return "nothing to repair\n".to_owned();
+    }
+    if repaired.actions.is_empty() {
+        let mut out = "nothing can be brought back; lost:\n".to_owned();
+        lines(&mut out, &repaired.lost);
+        out.push_str("`mainstay erase` takes a run out that cannot be read\n");
+        return out;
     }
     let mut out = String::from(if applied { "done:\n" } else { "to be done:\n" });
     lines(&mut out, &repaired.actions);
@@ -103,7 +109,12 @@ mod tests {
         assert_eq!(text(&repaired, false), dry);
         let done = format!("done:\n  write\n  make\n{lost}");
         assert_eq!(text(&repaired, true), done);
+        repaired.actions.clear();
+        let nothing = text(&repaired, false);
+        assert!(nothing.contains("run 1 stops"), "{nothing}");
         repaired.lost.clear();
+        assert_eq!(text(&repaired, false), "nothing to repair\n");
+        repaired.actions = texts(&["write"]);
         assert!(text(&repaired, false).ends_with("nothing is lost\n"));
     }
 }
