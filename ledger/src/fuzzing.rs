@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use mainstay_machine::{Command, Quarantine, Run, apply, decide, pending, view};
-use mainstay_types::{Code, LapNo, Millis, Seq, Timestamp, WorkerId};
+use mainstay_graph::Budget;
+use mainstay_machine::{AskRaise, Command, Quarantine, Run, apply, decide, pending, view};
+use mainstay_types::{Code, CostUnits, LapNo, Millis, Seq, Timestamp, Tokens, WorkerId};
 
 use crate::codec::snapshot::encode_parts;
 use crate::codec::value::seal_in;
@@ -216,6 +217,17 @@ fn commands(run: &Run) -> Vec<Command> {
             by: by(),
             why: why(),
         },
+        Command::Raise(AskRaise {
+            lap,
+            after: 0,
+            more: Budget {
+                retry_tokens: Tokens::new(1),
+                concurrency_tokens: Tokens::new(1),
+                cost_units: CostUnits::units(1),
+            },
+            by: by(),
+            why: why(),
+        }),
         Command::Terminate {
             by: by(),
             why: why(),

@@ -3,7 +3,7 @@
 //! An inbox command is never fenced by an epoch and never applied twice: its message id is
 //! acknowledged in the same commit as the events it caused.
 
-use mainstay_machine::SettleEnd;
+use mainstay_machine::{AskRaise, SettleEnd};
 use mainstay_types::{AttemptNo, CallId, EffectKey, LapNo, MessageId, limits};
 
 /// A command from outside the run's owner.
@@ -32,6 +32,8 @@ pub enum InboxCommand {
         /// Why. Bound: `limits::TEXT_BYTES_MAX`.
         why: String,
     },
+    /// Let a lap spend more.
+    Raise(AskRaise),
     /// An attempt is over: evidence from an owner that lost the run meanwhile.
     Settle {
         /// Which call.
@@ -64,6 +66,7 @@ impl InboxCommand {
             | Self::Cancel { .. }
             | Self::Terminate { .. }
             | Self::Continue { .. }
+            | Self::Raise(_)
             | Self::KeySettled { .. } => 0,
         }
     }

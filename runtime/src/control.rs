@@ -6,11 +6,13 @@
 
 use std::sync::Arc;
 
+use mainstay_graph::Budget;
 use mainstay_ledger::{
     CommitRequest, Drive, InboxCommand, LedgerError, Op, Part, Stamped, Verdict,
 };
 use mainstay_machine::{
-    Alert, AlertKind, Command, Event, OutcomeKind, Quarantine, Run, RunState, StateReason, Summary,
+    Alert, AlertKind, AskRaise, Command, Event, OutcomeKind, Quarantine, Run, RunState,
+    StateReason, Summary,
 };
 use mainstay_types::{
     Code, Epoch, LapNo, MessageId, Millis, Refusal, RunId, Seq, Timestamp, limits,
@@ -128,6 +130,42 @@ pub(crate) async fn go_on(
     }
 }
 
+/// Lets the open lap spend more; durable once this returns. What it may spend then.
+pub(crate) async fn raise(
+    shared: &Arc<Shared>,
+    id: RunId,
+    Asks { by, why }: Asks,
+    more: Budget,
+) -> Result<Budget, EngineError> {
+    let loaded = load_run(shared, id).await?;
+    let head = loaded
+        .run
+        .head()
+        .ok_or_else(|| Refusal::new(Code::RunUnknown))?;
+    let after = head.lap.raises.len();
+    let ask = AskRaise {
+        lap: head.lap.no,
+        after: u32::try_from(after).unwrap_or(u32::MAX),
+        more,
+        by,
+        why,
+    };
+    allowed(shared, &loaded.run, || Command::Raise(ask.clone()))?;
+    let run = taken(shared, id, InboxCommand::Raise(ask.clone())).await?;
+    let lap = run.head().and_then(|head| head.lap_no(ask.lap));
+    let made = lap.and_then(|lap| Some((lap, lap.raises.get(after)?)));
+    match made {
+        Some((lap, made)) if (&made.by, &made.why, made.more) == (&ask.by, &ask.why, more) => {
+            Ok(lap.budget.limits)
+        }
+        Some(_) => {
+            let about = format!("{id}: somebody else raised it meanwhile; look, and ask again");
+            Err(Refusal::new(Code::RaiseRefused).about(about).into())
+        }
+        None => Err(refused_after_all(shared, &run, Command::Raise(ask))),
+    }
+}
+
 /// Refuses at once what the run would refuse as it stands.
 fn allowed(
     shared: &Shared,
@@ -217,7 +255,11 @@ pub(crate) async fn blame(shared: &Shared, id: RunId) -> Result<bool, LedgerErro
     let summary = shared.ledger.summary(id).await?;
     let is_over = summary.is_none_or(|summary| match summary.state {
         RunState::Closed | RunState::Quarantined => true,
-        RunState::Running | RunState::Waiting | RunState::WaitingForCode | RunState::Ended => false,
+        RunState::Running
+        | RunState::Waiting
+        | RunState::Paused
+        | RunState::WaitingForCode
+        | RunState::Ended => false,
     });
     if is_over {
         return Ok(false);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use mainstay_class::{Class, ErasedClass, Value};
 use mainstay_dispatch::Stack;
+use mainstay_graph::Budget;
 use mainstay_ledger::{Ledger, Page, RunFilter, StoredAlert, StoredClass};
 use mainstay_machine::{Core, Machine, Summary};
 use mainstay_types::{AlertSeq, Code, LapNo, Millis, Refusal, RunId, limits};
@@ -242,6 +243,20 @@ impl Engine {
         why: &str,
     ) -> Result<LapNo, EngineError> {
         control::go_on(&self.shared, run, Asks::of(by, why)).await
+    }
+
+    /// Lets the open lap of a run spend more: retry tokens, concurrency tokens, cost units. What it
+    /// may spend from then on. A run that waits at one of these limits goes on.
+    ///
+    /// Durable once this returns. Cancel safe: a dropped future may have asked. `RAISE_REFUSED`
+    /// beyond what any class may have, or when nothing is raised; `RUN_ENDED` without an open lap.
+    pub async fn raise(
+        &self,
+        run: RunId,
+        more: Budget,
+        (by, why): (&str, &str),
+    ) -> Result<Budget, EngineError> {
+        control::raise(&self.shared, run, Asks::of(by, why), more).await
     }
 
     /// A run as it stands, with its timeline. Cancel safe.

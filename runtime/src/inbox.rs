@@ -14,6 +14,7 @@ pub(crate) fn input(message: InboxMessage, evidence: Evidence) -> Input {
         InboxCommand::Cancel { by, why } => Command::Cancel { by, why },
         InboxCommand::Terminate { by, why } => Command::Terminate { by, why },
         InboxCommand::Continue { from, by, why } => Command::Continue { from, by, why },
+        InboxCommand::Raise(ask) => Command::Raise(ask),
         InboxCommand::Settle { call, attempt, end } => Command::Settle(Settle {
             call,
             attempt,

@@ -52,3 +52,5 @@ pub use ports::Ports;
 pub use registry::Registry;
 pub use shutdown::ShutdownReport;
 pub use start::Start;
+
+pub use mainstay_graph::Budget;

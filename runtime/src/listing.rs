@@ -129,7 +129,11 @@ async fn without_code(
 
 fn overlaid(shared: &Shared, row: Summary) -> Summary {
     let is_open = match row.state {
-        RunState::Running | RunState::Waiting | RunState::WaitingForCode | RunState::Ended => true,
+        RunState::Running
+        | RunState::Waiting
+        | RunState::Paused
+        | RunState::WaitingForCode
+        | RunState::Ended => true,
         RunState::Closed | RunState::Quarantined => false,
     };
     match shared.not_driven_run(row.run).filter(waits_for_code) {

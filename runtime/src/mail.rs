@@ -137,6 +137,7 @@ fn doing(command: &Command) -> Option<Doing> {
         | Command::Assembled { .. }
         | Command::Cancel { .. }
         | Command::Continue { .. }
+        | Command::Raise(_)
         | Command::Terminate { .. }
         | Command::Advance
         | Command::Quarantine { .. } => None,

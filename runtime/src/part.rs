@@ -81,6 +81,7 @@ impl Turn<'_> {
             Event::RunStarted(_)
             | Event::LeaseTaken(_)
             | Event::LapStarted(_)
+            | Event::BudgetRaised(_)
             | Event::QuarantineLifted { .. }
             | Event::RunTerminated { .. } => {
                 // What is taken over for the sake of one command is not driven for it.
@@ -167,6 +168,7 @@ pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
         | Event::RunQuarantined { .. }
         | Event::QuarantineLifted { .. }
         | Event::RunTerminated { .. }
+        | Event::BudgetRaised(_)
         | Event::LapStarted(_) => None,
     }
 }

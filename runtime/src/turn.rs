@@ -278,6 +278,7 @@ impl<'a> Turn<'a> {
             | Command::Assembled { result: Ok(_) }
             | Command::Cancel { .. }
             | Command::Continue { .. }
+            | Command::Raise(_)
             | Command::Terminate { .. }
             | Command::Advance
             | Command::Quarantine { .. } => {}

@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mainstay_dispatch::{Read, ReadProvider, Value, Write, WriteProvider};
-use mainstay_graph::{Criticality, OnDowntime, OnFailure, Problem, SameRequestRule, Schema};
-use mainstay_types::{ClassName, ClassVersion};
+use mainstay_graph::{
+    Criticality, DependencyCap, OnDowntime, OnFailure, OnLimit, Problem, SameRequestRule, Schema,
+};
+use mainstay_types::{ClassName, ClassVersion, DependencyName};
 
 use crate::call::Call;
 use crate::checked::{schema, stand_in};
@@ -22,7 +24,7 @@ use crate::kinds::{Always, Computing, Listing, Reading, Writing};
 use crate::make::{self, Maker, maker};
 use crate::problems::Problems;
 use crate::refs::{Predicate, Refs};
-use crate::settings::{Budget, Reserve};
+use crate::settings::{Budget, Caps, Reserve};
 
 /// Where the definition of a task class with the input `I` begins.
 #[derive(Debug)]
@@ -71,6 +73,8 @@ impl<I: Value> Builder<I> {
             reserve: mainstay_graph::Reserve::default(),
             on_downtime: OnDowntime::Absolute,
             on_failure: OnFailure::HandOff,
+            on_limit: OnLimit::default(),
+            caps: mainstay_graph::Caps::default(),
             nodes: Vec::new(),
             result: Vec::new(),
         };
@@ -107,6 +111,32 @@ impl<I: Value> Builder<I> {
     /// How a lap ends when its hard path cannot be completed: `HandOff` (the default) or `Fail`.
     pub fn on_failure(&mut self, rule: OnFailure) -> &mut Self {
         self.data.on_failure = rule;
+        self
+    }
+
+    /// What follows when a call of the hard path meets a limit of the lap: `OnLimit::Degrade` (the
+    /// default: what costs less is tried, then the call fails), `Pause` until the limit is raised,
+    /// `HandOff` or `Fail`. Soft calls are left out then, whatever this says.
+    pub fn on_limit(&mut self, rule: OnLimit) -> &mut Self {
+        self.data.on_limit = rule;
+        self
+    }
+
+    /// What a lap may do at most, beside its budget.
+    pub fn caps(&mut self, caps: Caps) -> &mut Self {
+        let dependencies = caps.dependencies.into_iter().filter_map(|(name, cap)| {
+            let named = DependencyName::new(name.as_str());
+            Some(DependencyCap {
+                dependency: stand_in(named, &name, &mut self.problems, None)?,
+                retry_tokens: cap.retries,
+                concurrency_tokens: cap.concurrency,
+                cost_units: cap.cost,
+            })
+        });
+        self.data.caps = mainstay_graph::Caps {
+            dependencies: dependencies.collect(),
+            ..caps.data
+        };
         self
     }
 }

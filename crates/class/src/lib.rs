@@ -25,8 +25,11 @@ pub use class::Class;
 pub use erased::{ErasedClass, PreparedRequest, PreparedValue, UnknownDependency};
 pub use problems::Problems;
 pub use refs::{Predicate, Ref, Refs, SoftRef};
-pub use settings::{Absolute, Budget, Cost, Extend, Reserve, days, hours, mins, ms, secs};
+pub use settings::{
+    Absolute, Budget, Cap, Caps, Cost, Extend, Reserve, days, hours, mins, ms, secs,
+};
 
 pub use mainstay_dispatch::{Promise, Read, Value, Write};
 pub use mainstay_graph::OnFailure::{Fail, HandOff};
+pub use mainstay_graph::OnLimit;
 pub use mainstay_graph::SameRequestRule::{PerRun, PerSlot};

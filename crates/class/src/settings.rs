@@ -139,6 +139,96 @@ impl Budget {
     }
 }
 
+/// What a lap may do at most, beside its budget. Default: no cap.
+///
+/// A call that a cap stops is treated as one that the budget stops: see
+/// [`Builder::on_limit`](crate::Builder::on_limit).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caps {
+    pub(crate) data: mainstay_graph::Caps,
+    pub(crate) dependencies: Vec<(String, Cap)>,
+}
+
+impl Caps {
+    /// No cap.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Attempts of all calls. Look-ups do not count.
+    #[must_use]
+    pub const fn attempts(mut self, most: u32) -> Self {
+        self.data.attempts = Some(most);
+        self
+    }
+
+    /// Calls that have attempts, items of lists included.
+    #[must_use]
+    pub const fn branches(mut self, most: u32) -> Self {
+        self.data.branches = Some(most);
+        self
+    }
+
+    /// Attempted calls that may wait for each other in a row; checked when the class is built.
+    #[must_use]
+    pub const fn depth(mut self, most: u32) -> Self {
+        self.data.depth = Some(most);
+        self
+    }
+
+    /// Cost that is reserved at once, for attempts in flight.
+    #[must_use]
+    pub fn parallel_cost(mut self, most: impl Cost) -> Self {
+        self.data.parallel_cost = Some(most.units());
+        self
+    }
+
+    /// What the dependency of this name may take of the budget, whichever calls ask it.
+    #[must_use]
+    pub fn dependency(mut self, name: &str, cap: Cap) -> Self {
+        self.dependencies.push((name.to_owned(), cap));
+        self
+    }
+}
+
+/// What one dependency may take of a lap's budget. Default: no cap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cap {
+    pub(crate) retries: Option<Tokens>,
+    pub(crate) concurrency: Option<Tokens>,
+    pub(crate) cost: Option<CostUnits>,
+}
+
+impl Cap {
+    /// No cap.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Retry tokens.
+    #[must_use]
+    pub const fn retries(mut self, tokens: u32) -> Self {
+        self.retries = Some(Tokens::new(tokens));
+        self
+    }
+
+    /// Attempts in flight at once.
+    #[must_use]
+    pub const fn concurrency(mut self, tokens: u32) -> Self {
+        self.concurrency = Some(Tokens::new(tokens));
+        self
+    }
+
+    /// What all its attempts together may cost.
+    #[must_use]
+    pub fn cost(mut self, cost: impl Cost) -> Self {
+        self.cost = Some(cost.units());
+        self
+    }
+}
+
 /// Time kept back for later stages. Default: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reserve(pub(crate) mainstay_graph::Reserve);

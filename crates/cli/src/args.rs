@@ -3,12 +3,13 @@
 //! Arguments are checked here, once; a value that passed is valid inside.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use mainstay_machine::{OutcomeKind, RunState};
 use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, state};
-use mainstay_types::{ClassName, RunId, Tenant, limits};
+use mainstay_types::{ClassName, CostUnits, RunId, Tenant, limits};
 
 use crate::bench::BenchVerb;
 use crate::prefix::RunPrefix;
@@ -147,6 +148,8 @@ pub enum RunVerb {
     Terminate(CommandArgs),
     /// Open the next lap of one that has ended: fresh times and budget, the same keys and effects
     Continue(CommandArgs),
+    /// Let its open lap spend more; a run that waits at that limit goes on
+    Raise(RaiseArgs),
 }
 
 /// Which run is shown.
@@ -177,6 +180,32 @@ pub struct CommandArgs {
     #[arg(long, value_name = "TEXT")]
     #[arg(value_parser = Said { bytes_max: limits::TEXT_BYTES_MAX })]
     pub why: String,
+}
+
+/// By how much a lap's limits grow.
+#[derive(Args, Clone, Debug)]
+#[group(id = "more", required = true, multiple = true, args = ["cost", "retries", "concurrency"])]
+pub struct RaiseArgs {
+    /// Which run, who asks and why.
+    #[command(flatten)]
+    pub command: CommandArgs,
+
+    /// Cost units more, for example +5 or 0.25
+    #[arg(long, value_name = "UNITS", value_parser = more::<CostUnits>)]
+    pub cost: Option<CostUnits>,
+
+    /// Retry tokens more
+    #[arg(long, value_name = "N", value_parser = more::<u32>)]
+    pub retries: Option<u32>,
+
+    /// Attempts more that may be in flight at once
+    #[arg(long, value_name = "N", value_parser = more::<u32>)]
+    pub concurrency: Option<u32>,
+}
+
+/// A number with or without a plus sign before it.
+fn more<T: FromStr>(text: &str) -> Result<T, T::Err> {
+    text.strip_prefix('+').unwrap_or(text).parse()
 }
 
 /// Which alerts are listed.

@@ -268,6 +268,7 @@ fn facts(class: &TaskClass) -> Vec<(&'static str, String)> {
         ("reserves", reserves),
         ("on downtime", on_downtime(class.on_downtime)),
         ("on failure", class.on_failure.as_str().to_owned()),
+        ("on limit", class.on_limit.as_str().to_owned()),
         ("critical path", format!("{chain}; {}", critical.estimate)),
         ("result", names(class, &class.result).join(", ")),
     ]

@@ -110,6 +110,7 @@ impl Cli {
             Verb::Run(RunVerb::Terminate(args)) => {
                 run::command(CommandVerb::Terminate, args, &output)
             }
+            Verb::Run(RunVerb::Raise(args)) => run::raise(args, &output),
             Verb::Run(RunVerb::Continue(args)) => {
                 run::command(CommandVerb::Continue, args, &output)
             }

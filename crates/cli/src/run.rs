@@ -1,10 +1,11 @@
 //! `run show`, and the commands for one run.
 
+use mainstay_runtime::Budget;
 use mainstay_socket::{Ask, CommandAsk, CommandVerb, Form, RunAsk};
-use mainstay_types::Code;
+use mainstay_types::{Code, CostUnits, Tokens};
 use serde::Deserialize;
 
-use crate::args::{CommandArgs, ShowArgs};
+use crate::args::{CommandArgs, RaiseArgs, ShowArgs};
 use crate::error::CliError;
 use crate::operator::{reach, read};
 use crate::output::Output;
@@ -16,6 +17,15 @@ struct Taken {
     by: String,
     why: String,
     lap: Option<u32>,
+    budget: Option<Limits>,
+}
+
+/// What a lap may spend.
+#[derive(Deserialize)]
+struct Limits {
+    retry_tokens: u32,
+    concurrency_tokens: u32,
+    cost_micros: u64,
 }
 
 /// Prints the run's view.
@@ -39,12 +49,32 @@ pub(crate) fn command(
     args: &CommandArgs,
     output: &Output,
 ) -> Result<(), CliError> {
+    take((verb, None), args, output)
+}
+
+/// Has more to spend taken.
+pub(crate) fn raise(args: &RaiseArgs, output: &Output) -> Result<(), CliError> {
+    let tokens = |tokens: Option<u32>| Tokens::new(tokens.unwrap_or(0));
+    let more = Budget {
+        retry_tokens: tokens(args.retries),
+        concurrency_tokens: tokens(args.concurrency),
+        cost_units: args.cost.unwrap_or_default(),
+    };
+    take((CommandVerb::Raise, Some(more)), &args.command, output)
+}
+
+fn take(
+    (verb, more): (CommandVerb, Option<Budget>),
+    args: &CommandArgs,
+    output: &Output,
+) -> Result<(), CliError> {
     let mut operator = reach(&output.store)?;
     let ask = Ask::Command(CommandAsk {
         run: args.id.run(&mut *operator, output)?,
         verb,
         by: args.by.clone(),
         why: args.why.clone(),
+        more,
     });
     let taken = operator.ask(&ask).map_err(|error| match error.code {
         Some(Code::RunUnknown) => args.id.unknown(output),
@@ -67,6 +97,17 @@ fn sentence(verb: CommandVerb, taken: &Taken) -> String {
         (CommandVerb::Terminate, _) => "is terminated".to_owned(),
         (CommandVerb::Continue, Some(lap)) => format!("goes on in lap {lap}"),
         (CommandVerb::Continue, None) => "goes on".to_owned(),
+        (CommandVerb::Raise, _) => taken.budget.as_ref().map_or_else(
+            || "may spend more".to_owned(),
+            |may| {
+                let cost = CostUnits::micros(may.cost_micros);
+                let (retries, concurrency) = (may.retry_tokens, may.concurrency_tokens);
+                format!(
+                    "may spend {cost} cost units and {retries} retries in this lap, with \
+                     {concurrency} attempts at once"
+                )
+            },
+        ),
     };
     let Taken {
         run_id, by, why, ..

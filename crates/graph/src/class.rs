@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use mainstay_types::{
-    ClassName, ClassVersion, CostUnits, Millis, NodeId, NodeName, Tokens, limits,
+    ClassName, ClassVersion, CostUnits, DependencyName, Millis, NodeId, NodeName, Tokens, limits,
 };
 
 use crate::contract::{Contract, EffectContract, EffectSemantics};
@@ -35,6 +35,10 @@ pub struct TaskClass {
     pub on_downtime: OnDowntime,
     /// How the lap ends when its hard path cannot be completed.
     pub on_failure: OnFailure,
+    /// What follows when a call of the hard path meets a limit of the lap.
+    pub on_limit: OnLimit,
+    /// What one lap may do at most, beside its budget.
+    pub caps: Caps,
     /// The calls, each after all that it needs.
     pub nodes: Vec<Node>,
     /// The nodes whose values make the result.
@@ -93,6 +97,35 @@ pub struct Budget {
     pub cost_units: CostUnits,
 }
 
+/// What a lap may do at most, beside its budget; `None` where the class sets no cap of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caps {
+    /// Attempts of all calls. Look-ups do not count.
+    pub attempts: Option<u32>,
+    /// Calls that have attempts, items of lists included.
+    pub branches: Option<u32>,
+    /// Attempted calls that may wait for each other in a row.
+    pub depth: Option<u32>,
+    /// Cost that is reserved at once.
+    pub parallel_cost: Option<CostUnits>,
+    /// What single dependencies may take of the budget, by name, in order. Bound:
+    /// `limits::DEPENDENCY_CAPS_MAX`.
+    pub dependencies: Vec<DependencyCap>,
+}
+
+/// What one dependency may take of a lap's budget, whichever calls ask it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DependencyCap {
+    /// The dependency.
+    pub dependency: DependencyName,
+    /// Retry tokens.
+    pub retry_tokens: Option<Tokens>,
+    /// Attempts in flight at once.
+    pub concurrency_tokens: Option<Tokens>,
+    /// Cost of all attempts.
+    pub cost_units: Option<CostUnits>,
+}
+
 /// Until when, counted from the lap's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
@@ -148,6 +181,21 @@ pub enum OnFailure {
     /// Reads and local work that can still finish do; no write starts; then handed_off.
     HandOff,
     /// At once, as failed.
+    Fail,
+}
+
+/// What follows when a call of the hard path may not start because a limit of the lap is reached:
+/// retry tokens, cost, or a cap. Soft calls are left out then, whatever this says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnLimit {
+    /// What costs less is tried, and then the call fails as after any other failure.
+    #[default]
+    Degrade,
+    /// The run waits until the limit is raised, or until its time is up.
+    Pause,
+    /// The lap is handed off.
+    HandOff,
+    /// The lap fails.
     Fail,
 }
 

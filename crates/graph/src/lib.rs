@@ -14,7 +14,10 @@ pub mod problem;
 pub mod validate;
 mod words;
 
-pub use class::{Budget, Criticality, Node, NodeKind, OnDowntime, OnFailure, Reserve, TaskClass};
+pub use class::{
+    Budget, Caps, Criticality, DependencyCap, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
+    Reserve, TaskClass,
+};
 pub use class::{Schema, Times};
 pub use contract::{
     Backoff, CancelSemantics, Contract, EffectContract, EffectSemantics, Fallback, FallbackKind,

@@ -2,7 +2,7 @@
 //!
 //! A word is never reused for another meaning. Nothing here may depend on `Debug` output.
 
-use crate::class::{NodeKind, OnFailure};
+use crate::class::{NodeKind, OnFailure, OnLimit};
 use crate::contract::{
     CancelSemantics, EffectSemantics, FallbackKind, Resolution, SameRequestRule, ScopeKind,
 };
@@ -30,6 +30,12 @@ macro_rules! words {
 
 words! {
     OnFailure {
+        HandOff = "hand_off",
+        Fail = "fail",
+    }
+    OnLimit {
+        Degrade = "degrade",
+        Pause = "pause",
         HandOff = "hand_off",
         Fail = "fail",
     }

@@ -42,6 +42,7 @@ impl Event {
             Self::QuarantineLifted { .. } => "QuarantineLifted",
             Self::RunTerminated { .. } => "RunTerminated",
             Self::LapStarted(_) => "LapStarted",
+            Self::BudgetRaised(_) => "BudgetRaised",
         }
     }
 
@@ -79,7 +80,8 @@ impl Event {
             | Self::RunQuarantined { .. }
             | Self::QuarantineLifted { .. }
             | Self::RunTerminated { .. }
-            | Self::LapStarted(_) => None,
+            | Self::LapStarted(_)
+            | Self::BudgetRaised(_) => None,
         }
     }
 }

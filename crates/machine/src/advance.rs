@@ -3,6 +3,7 @@
 //! One layer of consequences at a time; the turn asks again until nothing is due. Nothing here may
 //! depend on who asks or how often.
 
+use mainstay_graph::OnLimit;
 use mainstay_types::{CallId, Code, FailureKind, Reason, Timestamp, limits};
 
 use crate::call::{Call, Phase};
@@ -11,7 +12,7 @@ use crate::event::Event;
 use crate::guard::Site;
 use crate::needs::{self, Needs};
 use crate::run::{Head, Run};
-use crate::{attempt, ending, lap, next, yields};
+use crate::{attempt, caps, ending, lap, next, yields};
 
 /// The events that are due now.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -98,19 +99,23 @@ fn blocked(site: Site<'_>) -> Option<Why> {
     let refusal = attempt::plan(run, id, now).err()?;
     // What attempts in flight have reserved may come back.
     let may_refund = run.calls.in_flight().next().is_some();
+    let may_lift = |code| matches!(code, Code::CostExhausted | Code::CapReached) && may_refund;
     let (_, reason) = FINAL
         .into_iter()
-        .filter(|&(code, _)| code != Code::CostExhausted || !may_refund)
+        .filter(|&(code, _)| !may_lift(code))
         .filter(|&(code, _)| code != Code::SoftYields || yields::is_deadlock(run))
         .find(|&(code, _)| code == refusal.code)?;
-    Some(Why { kind, reason })
+    // Until its time is up it waits for somebody who raises the limit.
+    let pauses = caps::is_limit(reason) && caps::rule(site) == OnLimit::Pause;
+    (!pauses).then_some(Why { kind, reason })
 }
 
 /// Refusals that time alone does not lift.
-const FINAL: [(Code, Reason); 5] = [
+const FINAL: [(Code, Reason); 6] = [
     (Code::AttemptsExhausted, Reason::AttemptsExhausted),
     (Code::RetryTokensExhausted, Reason::RetryTokensExhausted),
     (Code::CostExhausted, Reason::CostExhausted),
+    (Code::CapReached, Reason::CapReached),
     (Code::DeadlineExhausted, Reason::DeadlineExhausted),
     (Code::SoftYields, Reason::SoftYields),
 ];

@@ -137,7 +137,8 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::RunClosed
         | Event::QuarantineLifted { .. }
         | Event::RunTerminated { .. }
-        | Event::LapStarted(_) => Vec::new(),
+        | Event::LapStarted(_)
+        | Event::BudgetRaised(_) => Vec::new(),
     }
 }
 

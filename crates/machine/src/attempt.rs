@@ -9,13 +9,12 @@ use mainstay_types::{
     Tokens, limits,
 };
 
-use crate::budget::BudgetState;
 use crate::call::{AT_ONCE, Attempt, AttemptState, Call, EffectStatus, Phase};
 use crate::event::{AttemptEnd, AttemptStarted, Event};
 use crate::guard::Site;
-use crate::run::{Head, Run};
+use crate::run::{Head, Lap, Run};
 use crate::rung::{self, RungSpec};
-use crate::{effect, guard, lap, yields};
+use crate::{caps, effect, guard, lap, yields};
 
 /// Whether an attempt could start now; the refusal names the call.
 pub(crate) fn may_start(run: &Run, id: CallId, now: Timestamp) -> Result<AttemptStarted, Refusal> {
@@ -30,16 +29,13 @@ pub(crate) fn may_start(run: &Run, id: CallId, now: Timestamp) -> Result<Attempt
 pub(crate) fn plan(run: &Run, id: CallId, now: Timestamp) -> Result<AttemptStarted, Refusal> {
     guard::open(run)?;
     let site = guard::site(run, id, now)?;
-    let Site { head, call, .. } = site;
+    let call = site.call;
     check_meaning(site)?;
     let contract = site.contract().ok_or_else(|| site.not_ready())?;
     let spec = rung::spec(contract, call.rung).ok_or_else(|| site.not_ready())?;
     let timeout = check_times(site, contract, &spec)?;
     check_attempts(run, id, call, &spec)?;
-    let retry_tokens = retry_tokens(head, call, &spec);
-    check_retry_cap(site, contract, retry_tokens)?;
-    let kept = yields::cost_kept(run, call);
-    head.lap.budget.check(retry_tokens, spec.cost, kept)?;
+    let retry_tokens = check_limits(site, contract, &spec)?;
     yields::check_concurrency(run, id, call)?;
     let attempt = AttemptNo(u32::try_from(call.attempts.len()).unwrap_or(u32::MAX)).next();
     let (rung, cost) = (call.rung, spec.cost);
@@ -52,6 +48,31 @@ pub(crate) fn plan(run: &Run, id: CallId, now: Timestamp) -> Result<AttemptStart
         cost,
         retry_tokens,
     })
+}
+
+/// The retry tokens that the attempt uses, when budget and caps allow it.
+fn check_limits(site: Site<'_>, contract: &Contract, spec: &RungSpec) -> Result<Tokens, Refusal> {
+    let Site {
+        run, head, call, ..
+    } = site;
+    let retry_tokens = retry_tokens(head, call, spec);
+    check_retry_cap(site, contract, retry_tokens)?;
+    let kept = yields::cost_kept(run, call);
+    head.lap.budget.check(retry_tokens, spec.cost, kept)?;
+    caps::check(site, spec, retry_tokens)?;
+    Ok(retry_tokens)
+}
+
+/// The limit of the lap that stops the call, if one does, whatever the time.
+pub(crate) fn stopped_by(site: Site<'_>) -> Option<Code> {
+    let contract = site.contract()?;
+    let spec = rung::spec(contract, site.call.rung)?;
+    let code = check_limits(site, contract, &spec).err()?.code;
+    let is_limit = matches!(
+        code,
+        Code::RetryTokensExhausted | Code::CostExhausted | Code::CapReached
+    );
+    is_limit.then_some(code)
 }
 
 fn check_meaning(site: Site<'_>) -> Result<(), Refusal> {
@@ -149,6 +170,24 @@ pub(crate) fn retry_tokens(head: &Head, call: &Call, spec: &RungSpec) -> Tokens 
     }
 }
 
+/// Whether the lap has the retry tokens that another attempt of the call on this rung uses.
+pub(crate) fn tokens_left(
+    site: Site<'_>,
+    contract: &Contract,
+    spec: &RungSpec,
+) -> Result<(), Reason> {
+    let tokens = retry_tokens(site.head, site.call, spec);
+    if site.head.lap.budget.retries_left() < tokens
+        || check_retry_cap(site, contract, tokens).is_err()
+    {
+        return Err(Reason::RetryTokensExhausted);
+    }
+    match caps::retries_left(site, tokens) {
+        true => Ok(()),
+        false => Err(Reason::CapReached),
+    }
+}
+
 /// Whether the last attempt's owner died and the receiver is known to have got nothing.
 fn never_arrived(call: &Call) -> bool {
     let absent = call
@@ -211,9 +250,16 @@ pub(crate) fn apply_started(run: &mut Run, event: &AttemptStarted) -> Result<(),
             "its number does not follow the last attempt's",
         ));
     }
+    let dependency = caps::place_of(run, call.node, event.rung);
+    let newest = call.attempts.last().map(|made| made.lap);
     let head = guard::head_mut(run, name)?;
     head.lap.budget.reserve(event.retry_tokens, event.cost);
     let (lap, epoch) = (head.lap.no, head.epoch);
+    let place = caps::Place {
+        dependency,
+        is_branch: newest != Some(lap),
+    };
+    head.lap.uses.begin(place, (event.retry_tokens, event.cost));
     run.calls.update(event.call, |call| {
         call.attempts.push(Attempt {
             no: event.attempt,
@@ -264,22 +310,20 @@ pub(crate) fn apply_settled(
             cost,
         },
     };
-    let (lap, reserved) = close(run, (id, no), state, "AttemptSettled")?;
-    let budget = budget_of(run, lap, "AttemptSettled")?;
-    budget.settle(reserved, cost);
-    budget.deduct(used.client_retries);
+    let over = close(run, (id, no), state, "AttemptSettled")?;
+    let sender = sender(run, over.lap, "AttemptSettled")?;
+    sender.budget.settle(over.reserved, cost);
+    sender.budget.deduct(used.client_retries);
+    if let Some(taken) = sender.uses.dependency(over.dependency) {
+        taken.settle(over.reserved, cost, used.client_retries);
+    }
     Ok(())
 }
 
-/// What the lap that sent an attempt has spent.
-fn budget_of<'a>(
-    run: &'a mut Run,
-    lap: LapNo,
-    name: &'static str,
-) -> Result<&'a mut BudgetState, Corrupt> {
+/// The lap that sent an attempt, and pays for it.
+fn sender<'a>(run: &'a mut Run, lap: LapNo, name: &'static str) -> Result<&'a mut Lap, Corrupt> {
     let lap = guard::head_mut(run, name)?.lap_mut(lap);
-    lap.map(|lap| &mut lap.budget)
-        .ok_or_else(|| Corrupt::new(name, "its attempt belongs to no lap"))
+    lap.ok_or_else(|| Corrupt::new(name, "its attempt belongs to no lap"))
 }
 
 /// The attempt's process is gone. It does not count against the rung's maximum: it is paid for
@@ -291,12 +335,23 @@ pub(crate) fn apply_interrupted(
     cost: CostUnits,
 ) -> Result<(), Corrupt> {
     let name = "AttemptInterrupted";
-    let (lap, _) = close(run, (id, no), AttemptState::Interrupted { cost }, name)?;
+    let over = close(run, (id, no), AttemptState::Interrupted { cost }, name)?;
     run.calls.update(id, |call| {
         call.rung_attempts = call.rung_attempts.saturating_sub(1)
     });
-    budget_of(run, lap, name)?.assume(cost);
+    let sender = sender(run, over.lap, name)?;
+    sender.budget.assume(cost);
+    if let Some(taken) = sender.uses.dependency(over.dependency) {
+        taken.settle(over.reserved, cost, 0);
+    }
     Ok(())
+}
+
+/// An attempt that is not out any more: who pays for it, and how much was reserved.
+struct Over {
+    lap: LapNo,
+    reserved: CostUnits,
+    dependency: Option<usize>,
 }
 
 /// Ends the attempt that is out; what the call does next is said by the event that follows.
@@ -305,12 +360,17 @@ fn close(
     (id, no): (CallId, AttemptNo),
     state: AttemptState,
     name: &'static str,
-) -> Result<(LapNo, CostUnits), Corrupt> {
+) -> Result<Over, Corrupt> {
     let call = guard::stored(run, id, name)?;
     if call.phase != Phase::InFlight(no) {
         return Err(guard::misplaced(run, id, name));
     }
-    guard::head_mut(run, name)?.lap.budget.came_back();
+    let dependency = caps::place_of(run, call.node, call.rung);
+    let newest = &mut guard::head_mut(run, name)?.lap;
+    newest.budget.came_back();
+    if let Some(taken) = newest.uses.dependency(dependency) {
+        taken.came_back();
+    }
     run.calls.update(id, |call| {
         call.phase = Phase::Ready {
             not_before: AT_ONCE,
@@ -318,7 +378,11 @@ fn close(
         let attempt = call.attempts.iter_mut().find(|attempt| attempt.no == no);
         let attempt = attempt.ok_or_else(|| Corrupt::new(name, format!("no attempt {no}")))?;
         attempt.state = state;
-        Ok((attempt.lap, attempt.reserved))
+        Ok(Over {
+            lap: attempt.lap,
+            reserved: attempt.reserved,
+            dependency,
+        })
     })
 }
 
@@ -329,7 +393,7 @@ pub(crate) fn apply_late(
     cost: CostUnits,
 ) -> Result<(), Corrupt> {
     let name = "LateResult";
-    guard::stored(run, id, name)?;
+    let node = guard::stored(run, id, name)?.node;
     let counted = run.calls.update(id, |call| {
         let attempt = call.attempts.iter_mut().find(|attempt| attempt.no == no)?;
         let counted = match &attempt.state {
@@ -340,12 +404,17 @@ pub(crate) fn apply_late(
             }
         };
         attempt.state = AttemptState::Late { cost };
-        Some((attempt.lap, counted))
+        Some((attempt.lap, attempt.rung, counted))
     });
-    let Some((lap, (counted, assumed))) = counted else {
+    let Some((lap, rung, (counted, assumed))) = counted else {
         return Err(Corrupt::new(name, format!("attempt {no} cannot be late")));
     };
-    budget_of(run, lap, name)?.correct(counted, assumed, cost);
+    let dependency = caps::place_of(run, node, rung);
+    let sender = sender(run, lap, name)?;
+    sender.budget.correct(counted, assumed, cost);
+    if let Some(taken) = sender.uses.dependency(dependency) {
+        taken.correct(counted, cost);
+    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 //! Delivering a command twice gives the state of delivering it once: each names the attempt,
 //! look-up or state it belongs to.
 
+use mainstay_graph::Budget;
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, EffectKey, Failure, LapNo, Millis, Payload, RunId, Timestamp,
     WorkerId,
@@ -93,6 +94,8 @@ pub enum Command {
         /// Why.
         why: String,
     },
+    /// Let a lap spend more.
+    Raise(AskRaise),
     /// End whatever the state.
     Terminate {
         /// Who asks.
@@ -104,6 +107,21 @@ pub enum Command {
     Advance,
     /// Driving the run panicked.
     Quarantine(Quarantine),
+}
+
+/// What is asked for a lap that is to spend more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskRaise {
+    /// Which lap.
+    pub lap: LapNo,
+    /// After how many raises of it; nothing follows when there are more by now.
+    pub after: u32,
+    /// By how much each limit grows.
+    pub more: Budget,
+    /// Who asks. Bound: `limits::TEXT_BYTES_MAX`.
+    pub by: String,
+    /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+    pub why: String,
 }
 
 /// How an attempt ended, with the draw for what may follow.

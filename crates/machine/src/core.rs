@@ -11,7 +11,9 @@ use crate::call::{Doubt, Phase};
 use crate::command::Command;
 use crate::event::Event;
 use crate::run::{Asked, LapOutcome, Run};
-use crate::{attempt, doubt, effect, ending, halt, lap, lease, prepare, relay, settle, start};
+use crate::{
+    attempt, doubt, effect, ending, halt, lap, lease, prepare, raise, relay, settle, start,
+};
 
 /// The core as the runtime sees it.
 pub trait Core: Send + Sync {
@@ -72,6 +74,7 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         Command::Assembled { result } => lap::assembled(run, result, now),
         Command::Cancel { by, why } => lap::cancel(run, by, why),
         Command::Continue { from, by, why } => relay::go_on(run, from, Asked { by, why }, now),
+        Command::Raise(ask) => raise::decide(run, ask, now),
         Command::Terminate { by, why } => halt::terminate(run, Asked { by, why }, now),
         Command::Advance => lap::advance(run, now),
         Command::Quarantine(why) => halt::quarantine(run, why, now),
@@ -125,6 +128,7 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
         Event::RunQuarantined(why) => halt::apply_quarantined(run, why),
         Event::QuarantineLifted { by: _, why: _ } => halt::apply_lifted(run),
         Event::RunTerminated { by, why } => halt::apply_terminated(run, by, why),
+        Event::BudgetRaised(raised) => raise::apply(run, raised),
         Event::LapStarted(started) => relay::apply(run, started),
     }?;
     run.seq = run.seq.next();

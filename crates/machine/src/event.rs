@@ -231,6 +231,8 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// The lap may spend more from here on.
+    BudgetRaised(Raise),
     /// The next lap begins: fresh times and budget, on the same keys and effects.
     LapStarted(LapStarted),
 }
@@ -303,6 +305,19 @@ pub struct LapStarted {
     pub times: LapTimes,
     /// What it may spend.
     pub budget: Budget,
+}
+
+/// More to spend for a lap, given by somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Raise {
+    /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+    pub by: String,
+    /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+    pub why: String,
+    /// When.
+    pub at: Timestamp,
+    /// By how much each limit grows.
+    pub more: Budget,
 }
 
 /// A change of owner.

@@ -2,7 +2,7 @@
 //!
 //! An answer is given once, an outcome is given once. What is learned later is an addendum.
 
-use mainstay_graph::{Criticality, FallbackKind, OnFailure};
+use mainstay_graph::{Criticality, FallbackKind, OnFailure, OnLimit};
 use mainstay_types::Timestamp;
 use mainstay_types::{CallId, Code, Corrupt, Failure, FailureKind, Payload, Reason, Refusal, Sent};
 
@@ -10,7 +10,7 @@ use crate::call::{Call, Phase};
 use crate::event::{AttemptEnd, Event, OutcomeKind};
 use crate::guard;
 use crate::run::{Asked, Head, LapOutcome, Later, Run};
-use crate::{advance, attempt, prepare};
+use crate::{advance, attempt, caps, prepare};
 
 /// Whether every value of the result is there to be put together.
 pub(crate) fn can_assemble(run: &Run) -> bool {
@@ -108,7 +108,7 @@ fn is_moving(run: &Run, head: &Head, now: Timestamp) -> bool {
     if open_effects(run).next().is_some() {
         return true;
     }
-    match head.lap.on_failure {
+    match rule(run, head) {
         OnFailure::Fail => false,
         OnFailure::HandOff => {
             now < attempt::work_until(head)
@@ -119,12 +119,26 @@ fn is_moving(run: &Run, head: &Head, now: Timestamp) -> bool {
     }
 }
 
+/// How a lap ends whose hard path is lost: by the class's rule for limits when one stopped the
+/// call, else by its rule for failures.
+fn rule(run: &Run, head: &Head) -> OnFailure {
+    let lost = head.lap.lost.and_then(|lost| run.calls.get(lost));
+    let by_limit = lost.is_some_and(
+        |call| matches!(call.phase, Phase::Failed { reason, .. } if caps::is_limit(reason)),
+    );
+    match run.class().on_limit {
+        OnLimit::HandOff if by_limit => OnFailure::HandOff,
+        OnLimit::Fail if by_limit => OnFailure::Fail,
+        OnLimit::HandOff | OnLimit::Fail | OnLimit::Degrade | OnLimit::Pause => head.lap.on_failure,
+    }
+}
+
 fn on_failure(run: &Run, head: &Head, lost: CallId) -> OutcomeKind {
     let human = run
         .calls
         .get(lost)
         .is_some_and(|call| asks_a_person(run, call));
-    match head.lap.on_failure {
+    match rule(run, head) {
         OnFailure::HandOff => OutcomeKind::HandedOff,
         OnFailure::Fail if human => OutcomeKind::HandedOff,
         OnFailure::Fail => OutcomeKind::Failed,
@@ -191,7 +205,7 @@ fn needs_only_code(run: &Run) -> bool {
 
 /// Whether the call may not begin any more, because the hard path is lost.
 pub(crate) fn is_stopped(run: &Run, head: &Head, call: &Call) -> bool {
-    let for_all = match head.lap.on_failure {
+    let for_all = match rule(run, head) {
         OnFailure::HandOff => false,
         OnFailure::Fail => true,
     };

@@ -16,7 +16,8 @@ pub mod alert;
 mod attempt;
 pub mod budget;
 pub mod call;
-pub mod calls;
+mod calls;
+pub mod caps;
 mod doubt;
 pub mod effect;
 mod ending;
@@ -29,6 +30,7 @@ pub mod next;
 pub mod parts;
 mod pending;
 mod prepare;
+mod raise;
 mod relay;
 pub mod run;
 mod rung;
@@ -43,11 +45,11 @@ pub use alert::{Alert, AlertKind};
 pub use budget::BudgetState;
 pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase};
 pub use command::{
-    Command, EffectEntry, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd,
+    AskRaise, Command, EffectEntry, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd,
 };
 pub use event::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
-    Prepared, RunStarted,
+    Prepared, Raise, RunStarted,
 };
 pub use parts::{Parts, RunParts, SNAPSHOT_SCHEMA};
 pub use run::{Asked, Head, Lap, LapOutcome, Quarantine, Run};

@@ -3,14 +3,14 @@
 //! The table looks at the failure kind, at whether the request may have left, and at what the
 //! attempt does to the world; nothing else. A write that may have left is always asked about first.
 
-use mainstay_graph::Backoff;
+use mainstay_graph::{Backoff, OnLimit};
 use mainstay_types::{Failure, FailureKind, Millis, Reason, Sent};
 
 use crate::command::Evidence;
 use crate::ending::{self, Why};
 use crate::event::Event;
 use crate::guard::Site;
-use crate::{attempt, doubt, rung};
+use crate::{attempt, caps, doubt, rung};
 
 /// What a failure asks for, before budget and times are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,9 +112,12 @@ fn retry(site: Site<'_>, failure: &Failure, evidence: Evidence) -> Result<Event,
     if spec.max_attempts <= call.rung_attempts {
         return Err(Reason::AttemptsExhausted);
     }
-    if head.lap.budget.retries_left() < attempt::retry_tokens(head, call, &spec) {
-        return Err(Reason::RetryTokensExhausted);
-    }
+    let reason = match attempt::tokens_left(site, contract, &spec) {
+        Ok(()) => Reason::RetryAllowed,
+        // It stays with its provider until somebody raises the limit.
+        Err(reason) if caps::rule(site) == OnLimit::Pause => reason,
+        Err(reason) => return Err(reason),
+    };
     let drawn = jitter(contract.backoff, call.rung_attempts, evidence);
     let wait = failure.retry_after.map_or(drawn, |asked| asked.max(drawn));
     let not_before = now + wait;
@@ -125,7 +128,7 @@ fn retry(site: Site<'_>, failure: &Failure, evidence: Evidence) -> Result<Event,
             Some(_) | None => Reason::DeadlineExhausted,
         });
     }
-    let (rung, reason) = (call.rung, Reason::RetryAllowed);
+    let rung = call.rung;
     Ok(Event::CallRescheduled {
         call: id,
         rung,
@@ -134,12 +137,17 @@ fn retry(site: Site<'_>, failure: &Failure, evidence: Evidence) -> Result<Event,
     })
 }
 
-/// The next rung at once, or the end of the call.
+/// The next rung at once, or the end of the call. A class that ends its lap at a limit tries
+/// nothing else.
 pub(crate) fn fall_back(site: Site<'_>, why: Why) -> Vec<Event> {
     let Site {
         run, id, call, now, ..
     } = site;
-    match attempt::rung_below(run, call) {
+    let ends = match caps::rule(site) {
+        OnLimit::HandOff | OnLimit::Fail => caps::is_limit(why.reason),
+        OnLimit::Degrade | OnLimit::Pause => false,
+    };
+    match attempt::rung_below(run, call).filter(|_| !ends) {
         Some(rung) => {
             let (not_before, reason) = (now, why.reason);
             vec![Event::CallRescheduled {

@@ -15,7 +15,7 @@ use crate::run::{Head, Run};
 /// The number of the state's shape and meaning. To be raised with every change of [`Head`],
 /// [`Call`] or anything in them, and with every change of what `apply` makes of the same events:
 /// a state with another number is not read, its events are folded instead.
-pub const SNAPSHOT_SCHEMA: u32 = 1;
+pub const SNAPSHOT_SCHEMA: u32 = 2;
 
 /// The parts of a run, as it lends them.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +83,11 @@ impl Run {
         let same = head.class.name == class.name && head.class.version == class.version;
         if !same {
             return Err(corrupt("it is of another class"));
+        }
+        let caps = class.caps.dependencies.len();
+        let mut laps = std::iter::once(&head.lap).chain(&head.past);
+        if laps.any(|lap| lap.uses.dependencies.len() != caps) {
+            return Err(corrupt("a lap has other caps than the class"));
         }
         for call in &calls {
             check(call, class.nodes.len(), calls.len())?;

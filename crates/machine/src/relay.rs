@@ -93,7 +93,8 @@ pub(crate) fn apply(run: &mut Run, event: &LapStarted) -> Result<(), Corrupt> {
     }
     let on_failure = head.lap.on_failure;
     let begun = (event.lap, event.at);
-    let mut lap = Lap::new(begun, event.times, event.budget, on_failure);
+    let uses = head.lap.uses.next();
+    let mut lap = Lap::new(begun, event.times, (event.budget, uses), on_failure);
     lap.continued = Some(Asked::of(&event.by, &event.why));
     // Writes of the last lap that are still out keep their places.
     let out = std::mem::replace(&mut head.lap.budget.in_flight, Tokens::ZERO);

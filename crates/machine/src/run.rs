@@ -16,7 +16,8 @@ use mainstay_types::{
 use crate::budget::BudgetState;
 use crate::call::Call;
 use crate::calls::Calls;
-use crate::event::{ClassRef, LapTimes, OutcomeKind};
+use crate::caps::Uses;
+use crate::event::{ClassRef, LapTimes, OutcomeKind, Raise};
 
 /// A Root Run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +126,10 @@ pub struct Lap {
     pub extended: Millis,
     /// What it may spend and has spent.
     pub budget: BudgetState,
+    /// What it has taken of the class's caps.
+    pub uses: Uses,
+    /// Who raised its budget, oldest first. Bound: `limits::LAP_RAISES_MAX`.
+    pub raises: Vec<Raise>,
     /// What a lost hard call does.
     pub on_failure: OnFailure,
     /// The hard call whose value cannot be had.
@@ -139,10 +144,10 @@ pub struct Lap {
 
 impl Lap {
     /// A lap in which nothing has happened yet.
-    pub(crate) const fn new(
+    pub(crate) fn new(
         (no, started_at): (LapNo, Timestamp),
         times: LapTimes,
-        budget: Budget,
+        (budget, uses): (Budget, Uses),
         on_failure: OnFailure,
     ) -> Self {
         Self {
@@ -152,6 +157,8 @@ impl Lap {
             times,
             extended: Millis::ZERO,
             budget: BudgetState::new(budget),
+            uses,
+            raises: Vec::new(),
             on_failure,
             lost: None,
             later: None,

@@ -5,6 +5,7 @@
 use mainstay_types::{Code, Corrupt, NodeId, Refusal, Timestamp};
 
 use crate::call::{Call, Phase};
+use crate::caps::Uses;
 use crate::event::{Event, LapTimes, RunStarted};
 use crate::run::{Head, Lap, Run};
 
@@ -43,7 +44,7 @@ pub(crate) fn apply(run: &mut Run, event: &RunStarted) -> Result<(), Corrupt> {
     if event.class.name != class.name || event.class.version != class.version {
         return Err(Corrupt::new("RunStarted", "it names another class"));
     }
-    run.head = Some(head_of(event));
+    run.head = Some(head_of(event, Uses::of(&class)));
     run.calls.expect(class.nodes.len());
     for (id, node) in class.ids() {
         let needs = node.needs().count();
@@ -59,7 +60,7 @@ pub(crate) fn apply(run: &mut Run, event: &RunStarted) -> Result<(), Corrupt> {
     Ok(())
 }
 
-fn head_of(event: &RunStarted) -> Head {
+fn head_of(event: &RunStarted, uses: Uses) -> Head {
     Head {
         run: event.run,
         class: event.class.clone(),
@@ -73,7 +74,7 @@ fn head_of(event: &RunStarted) -> Head {
         lap: Lap::new(
             (event.lap, event.at),
             event.times,
-            event.budget,
+            (event.budget, uses),
             event.on_failure,
         ),
         past: Vec::new(),

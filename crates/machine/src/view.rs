@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use mainstay_graph::{Criticality, FallbackKind};
+use mainstay_graph::{Criticality, FallbackKind, OnLimit};
 use mainstay_types::{CallId, Code, LapNo, Payload, RunId, StartKey, Tenant, Timestamp};
 
 use crate::call::{AT_ONCE, Call, Phase};
 use crate::event::{ClassRef, OutcomeKind};
-use crate::lap;
+use crate::guard::Site;
 use crate::run::Run;
+use crate::{attempt, caps, lap};
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +20,9 @@ pub enum RunState {
     Running,
     /// Nothing of it can be done before something else happens; its reason says what.
     Waiting,
+    /// A limit stops its hard path, and its class waits for somebody who raises it; its reason says
+    /// which.
+    Paused,
     /// It has to be driven, and the engine that was asked has no code for its class. Said by an
     /// engine, which knows its code; never by the run's own state.
     WaitingForCode,
@@ -32,9 +36,10 @@ pub enum RunState {
 
 impl RunState {
     /// Every state.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Running,
         Self::Waiting,
+        Self::Paused,
         Self::WaitingForCode,
         Self::Ended,
         Self::Closed,
@@ -47,6 +52,7 @@ impl RunState {
         match self {
             Self::Running => "running",
             Self::Waiting => "waiting",
+            Self::Paused => "paused",
             Self::WaitingForCode => "waiting_for_code",
             Self::Ended => "ended",
             Self::Closed => "closed",
@@ -91,7 +97,7 @@ pub enum StateReason {
     KeyHeld,
     /// Waiting: a call is tried again at a later moment.
     Backoff,
-    /// Quarantined or waiting for code, with the code of what is in the way.
+    /// Quarantined, waiting for code or paused, with the code of what is in the way.
     Code(Code),
 }
 
@@ -158,7 +164,11 @@ fn waits_for(run: &Run) -> Option<StateReason> {
         return None;
     }
     let mut reasons = Vec::new();
-    for (_, call) in calls.ready() {
+    for (id, call) in calls.ready() {
+        if let Some(code) = paused_by(run, id, call) {
+            reasons.push(StateReason::Code(code));
+            continue;
+        }
         let at_once = Phase::Ready {
             not_before: AT_ONCE,
         };
@@ -172,6 +182,23 @@ fn waits_for(run: &Run) -> Option<StateReason> {
     reasons.into_iter().min()
 }
 
+/// The limit that a call of the hard path waits for, in a class that waits for it to be raised.
+#[must_use]
+pub fn paused_by(run: &Run, id: CallId, call: &Call) -> Option<Code> {
+    let (head, now) = (run.head()?, AT_ONCE);
+    let site = Site {
+        run,
+        head,
+        id,
+        call,
+        now,
+    };
+    match caps::rule(site) {
+        OnLimit::Pause => attempt::stopped_by(site),
+        OnLimit::Degrade | OnLimit::HandOff | OnLimit::Fail => None,
+    }
+}
+
 /// Where the run stands; `None` before it has started.
 #[must_use]
 pub fn state(run: &Run) -> Option<RunState> {
@@ -180,8 +207,11 @@ pub fn state(run: &Run) -> Option<RunState> {
         (Some(_), _, _) => RunState::Quarantined,
         (None, true, _) => RunState::Closed,
         (None, false, Some(_)) => RunState::Ended,
-        (None, false, None) if waits_for(run).is_some() => RunState::Waiting,
-        (None, false, None) => RunState::Running,
+        (None, false, None) => match waits_for(run) {
+            Some(StateReason::Code(_)) => RunState::Paused,
+            Some(_) => RunState::Waiting,
+            None => RunState::Running,
+        },
     })
 }
 

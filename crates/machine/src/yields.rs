@@ -12,6 +12,25 @@ pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
     if !run.head().is_some_and(|head| yields(run, head, call)) {
         return CostUnits::ZERO;
     }
+    hard_unstarted(run)
+        .filter_map(|other| run.class().node(other.node).contract())
+        .map(|contract| contract.cost)
+        .sum()
+}
+
+/// Calls a call must leave room for in the lap's caps: for soft calls, every hard call that has
+/// not begun and will be attempted.
+pub(crate) fn calls_kept(run: &Run, call: &Call) -> u32 {
+    if !run.head().is_some_and(|head| yields(run, head, call)) {
+        return 0;
+    }
+    let attempted =
+        hard_unstarted(run).filter(|other| run.class().node(other.node).contract().is_some());
+    u32::try_from(attempted.count()).unwrap_or(u32::MAX)
+}
+
+/// Calls of the hard path that have not begun.
+fn hard_unstarted(run: &Run) -> impl Iterator<Item = &Call> {
     let unstarted = run.calls.iter().filter(|(_, other)| {
         let begun = match other.phase {
             Phase::Waiting | Phase::Preparing | Phase::Ready { .. } => false,
@@ -25,10 +44,7 @@ pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
         };
         !begun && run.is_on_hard_path(other.node)
     });
-    unstarted
-        .filter_map(|(_, other)| run.class().node(other.node).contract())
-        .map(|contract| contract.cost)
-        .sum()
+    unstarted.map(|(_, other)| other)
 }
 
 /// A soft call takes a concurrency token only when the hard calls that want one, now or at the end

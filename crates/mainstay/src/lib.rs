@@ -23,9 +23,9 @@
 /// Building task classes: nodes, refs, contracts.
 pub mod class {
     pub use mainstay_class::{
-        Absolute, Budget, Builder, Call, Class, Cost, ErasedClass, Extend, Fail, HandOff, PerRun,
-        PerSlot, Predicate, Problems, Ref, Refs, Reserve, SoftRef, TaskClass, UnknownDependency,
-        days, hours, mins, ms, secs,
+        Absolute, Budget, Builder, Call, Cap, Caps, Class, Cost, ErasedClass, Extend, Fail,
+        HandOff, OnLimit, PerRun, PerSlot, Predicate, Problems, Ref, Refs, Reserve, SoftRef,
+        TaskClass, UnknownDependency, days, hours, mins, ms, secs,
     };
 }
 

@@ -17,6 +17,7 @@ use crate::ask::{
 };
 use crate::failure::Failure;
 use crate::protocol::Version;
+use crate::wire::More;
 
 /// Who asks, as the operating system says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +87,9 @@ struct Taken {
     why: String,
     /// The lap that a `continue` opened.
     lap: Option<u32>,
+    /// What the lap may spend after a `raise`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<More>,
 }
 
 /// An engine and the process it is in.
@@ -188,6 +192,7 @@ async fn command(engine: &Engine, ask: &CommandAsk, who: Asker) -> Result<Reply,
     ask.check()?;
     let (run, why) = (ask.run, ask.why.as_str());
     let by = who.signs(&ask.by);
+    let mut budget = None;
     let lap = match ask.verb {
         CommandVerb::Cancel => {
             engine.cancel(run, &by, why).await?;
@@ -198,6 +203,11 @@ async fn command(engine: &Engine, ask: &CommandAsk, who: Asker) -> Result<Reply,
             None
         }
         CommandVerb::Continue => Some(engine.continue_run(run, &by, why).await?.get()),
+        CommandVerb::Raise => {
+            let more = ask.more.unwrap_or(More::default().budget());
+            budget = Some(More::of(engine.raise(run, more, (&by, why)).await?));
+            None
+        }
     };
     Reply::of(&Taken {
         run_id: run.to_string(),
@@ -205,6 +215,7 @@ async fn command(engine: &Engine, ask: &CommandAsk, who: Asker) -> Result<Reply,
         by,
         why: ask.why.clone(),
         lap,
+        budget,
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Nothing here asks an engine, and nothing here knows how a question travels.
 
+use mainstay_runtime::Budget;
 use mainstay_runtime::view::{OutcomeKind, RunState};
 use mainstay_types::{ClassName, Code, RunId, Tenant, limits};
 
@@ -96,6 +97,8 @@ pub struct CommandAsk {
     pub by: String,
     /// Why. At most `limits::TEXT_BYTES_MAX` bytes.
     pub why: String,
+    /// For `Raise`, by how much each limit grows; nothing for the others.
+    pub more: Option<Budget>,
 }
 
 /// What a command does.
@@ -107,11 +110,13 @@ pub enum CommandVerb {
     Terminate,
     /// Opens the next lap of a run that has ended.
     Continue,
+    /// Lets the open lap spend more.
+    Raise,
 }
 
 impl CommandVerb {
     /// Every command.
-    pub const ALL: [Self; 3] = [Self::Cancel, Self::Terminate, Self::Continue];
+    pub const ALL: [Self; 4] = [Self::Cancel, Self::Terminate, Self::Continue, Self::Raise];
 
     /// The stable word.
     #[must_use]
@@ -120,6 +125,7 @@ impl CommandVerb {
             Self::Cancel => "cancel",
             Self::Terminate => "terminate",
             Self::Continue => "continue",
+            Self::Raise => "raise",
         }
     }
 }
@@ -166,7 +172,11 @@ impl CommandAsk {
                 return Err(invalid(format!("`{name}` has 1 to {bytes_max} bytes")));
             }
         }
-        Ok(())
+        match (self.verb, &self.more) {
+            (CommandVerb::Raise, None) => Err(invalid("`more` says by how much".to_owned())),
+            (CommandVerb::Raise, Some(_)) | (_, None) => Ok(()),
+            (_, Some(_)) => Err(invalid("`more` is for raise".to_owned())),
+        }
     }
 }
 

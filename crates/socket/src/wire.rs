@@ -4,8 +4,9 @@
 //! that is misspelt must not show everything.
 
 use hyper::{Method, Uri};
+use mainstay_runtime::Budget;
 use mainstay_runtime::view::{OutcomeKind, RunState};
-use mainstay_types::{ClassName, RunId, Tenant, limits};
+use mainstay_types::{ClassName, CostUnits, RunId, Tenant, Tokens, limits};
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{
@@ -21,6 +22,35 @@ use crate::query::Query;
 struct Told {
     by: String,
     why: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    more: Option<More>,
+}
+
+/// A lap's limits, or by how much they grow.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct More {
+    retry_tokens: u32,
+    concurrency_tokens: u32,
+    cost_micros: u64,
+}
+
+impl More {
+    pub(crate) const fn of(budget: Budget) -> Self {
+        Self {
+            retry_tokens: budget.retry_tokens.get(),
+            concurrency_tokens: budget.concurrency_tokens.get(),
+            cost_micros: budget.cost_units.as_micros(),
+        }
+    }
+
+    pub(crate) const fn budget(self) -> Budget {
+        Budget {
+            retry_tokens: Tokens::new(self.retry_tokens),
+            concurrency_tokens: Tokens::new(self.concurrency_tokens),
+            cost_units: CostUnits::micros(self.cost_micros),
+        }
+    }
 }
 
 /// A question as HTTP.
@@ -83,7 +113,7 @@ impl Ask {
 }
 
 const PATHS: &str = "GET /version /status /runs /runs/ID /alerts /effects /classes /classes/NAME, \
-                     POST /runs/ID/cancel /runs/ID/terminate /runs/ID/continue";
+                     POST /runs/ID/cancel /runs/ID/terminate /runs/ID/continue /runs/ID/raise";
 
 impl RunsAsk {
     fn query(&self) -> Query {
@@ -138,8 +168,9 @@ impl CommandAsk {
         let told = Told {
             by: self.by.clone(),
             why: self.why.clone(),
+            more: self.more.map(More::of),
         };
-        serde_json::to_string(&told).expect("two texts are JSON")
+        serde_json::to_string(&told).expect("texts and numbers are JSON")
     }
 
     fn of(run: RunId, verb: &str, body: &[u8]) -> Result<Self, Failure> {
@@ -156,6 +187,7 @@ impl CommandAsk {
             verb,
             by: told.by,
             why: told.why,
+            more: told.more.map(More::budget),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Every question goes over HTTP and comes back as itself; what is none is refused by name.
 
-use mainstay_types::Code;
+use mainstay_runtime::Budget;
+use mainstay_types::{Code, CostUnits, Tokens};
 
 use super::*;
 
@@ -67,6 +68,11 @@ fn command(verb: CommandVerb) -> CommandAsk {
         verb,
         by: "anna".to_owned(),
         why: "wrong \"minutes\"\n".to_owned(),
+        more: (verb == CommandVerb::Raise).then_some(Budget {
+            retry_tokens: Tokens::new(1),
+            concurrency_tokens: Tokens::new(2),
+            cost_units: CostUnits::micros(3),
+        }),
     }
 }
 
@@ -135,8 +141,21 @@ fn a_command_says_who_and_why_and_neither_at_a_length_that_would_be_cut() {
         verb: CommandVerb::Cancel,
         by: by.to_owned(),
         why: why.to_owned(),
+        more: None,
     };
     assert_eq!(command("anna", "wrong minutes").check(), Ok(()));
+    for (verb, more) in [
+        (CommandVerb::Raise, None),
+        (CommandVerb::Cancel, self::command(CommandVerb::Raise).more),
+    ] {
+        let ask = CommandAsk {
+            verb,
+            more,
+            ..command("anna", "wrong minutes")
+        };
+        let refused = ask.check().unwrap_err();
+        assert!(refused.message.contains("`more`"), "{refused}");
+    }
     let long = |bytes_max: usize| "x".repeat(bytes_max + 1);
     for (by, why, named) in [
         (" ", "x", "`by`"),

@@ -114,6 +114,8 @@ codes! {
     ConcurrencyExhausted = "CONCURRENCY_EXHAUSTED", Refusal, Later,
         "all concurrency tokens of the run are out";
     CostExhausted = "COST_EXHAUSTED", Refusal, Later, "the run's cost units do not suffice";
+    CapReached = "CAP_REACHED", Refusal, Later, "a cap of the class is reached";
+    RaiseRefused = "RAISE_REFUSED", Refusal, No, "the budget cannot be raised like this";
     SoftYields = "SOFT_YIELDS", Refusal, Later,
         "a soft call leaves the hard path what it needs";
     EngineFull = "ENGINE_FULL", Refusal, Yes, "the engine drives as many runs as it may";

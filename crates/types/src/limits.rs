@@ -163,6 +163,14 @@ pub const TAKE_TRIES_MAX: u32 = 60;
 /// Unit: requests. Enforced by: the ledger backend. Beyond: the caller waits.
 pub const COMMIT_QUEUE_MAX: usize = 16_384;
 
+/// How often the budget of one lap may be raised.
+/// Unit: raises. Enforced by: `machine`. Beyond: RAISE_REFUSED.
+pub const LAP_RAISES_MAX: usize = 64;
+
+/// Dependencies with a cap of their own, of one class.
+/// Unit: dependencies. Enforced by: `graph`. Beyond: BUDGET_INVALID.
+pub const DEPENDENCY_CAPS_MAX: usize = 64;
+
 /// Commit requests of one group.
 /// Unit: requests. Enforced by: the ledger backend. Beyond: the rest is the next group.
 pub const COMMIT_GROUP_MAX: usize = 1_024;

@@ -50,6 +50,8 @@ reasons! {
     RetryTokensExhausted = "RETRY_TOKENS_EXHAUSTED",
     /// The run's cost units are used up.
     CostExhausted = "COST_EXHAUSTED",
+    /// A cap of the class is reached.
+    CapReached = "CAP_REACHED",
     /// No attempt fits before work_by less the reserves.
     DeadlineExhausted = "DEADLINE_EXHAUSTED",
     /// A hard call failed, so its result cannot be had.

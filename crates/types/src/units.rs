@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::Add;
+use std::str::FromStr;
 
 /// A moment: milliseconds since the Unix epoch, by the engine's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -205,6 +206,24 @@ impl std::iter::Sum for CostUnits {
 }
 
 /// Prints whole units with as many decimals as are needed: `4`, `0.1`, `2.000001`.
+/// Units with up to six decimals, for example `5` or `0.25`.
+impl FromStr for CostUnits {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "units with up to six decimals, for example 5 or 0.25";
+        let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        if !is_number(whole) || !is_number(rest) || 6 < rest.len() {
+            return Err(EXPECTED);
+        }
+        let micros: u64 = format!("{rest:0<6}").parse().map_err(|_| EXPECTED)?;
+        let whole: u64 = whole.parse().map_err(|_| EXPECTED)?;
+        let whole = whole.checked_mul(1_000_000).ok_or(EXPECTED)?;
+        whole.checked_add(micros).map(Self).ok_or(EXPECTED)
+    }
+}
+
 impl fmt::Display for CostUnits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / 1_000_000, self.0 % 1_000_000);
@@ -281,5 +300,26 @@ mod tests {
             Timestamp::from_millis(i64::MAX) + Millis::new(u64::MAX),
             Timestamp(i64::MAX)
         );
+    }
+
+    #[test]
+    fn a_cost_reads_back_as_it_is_shown_and_nothing_else_is_one() {
+        for micros in [0, 1, 250_000, 1_000_000, 1_500_000, 12_000_001, u64::MAX] {
+            let cost = CostUnits::micros(micros);
+            assert_eq!(cost.to_string().parse(), Ok(cost));
+        }
+        for text in [
+            "",
+            ".",
+            "5.",
+            ".5",
+            "-1",
+            "1e3",
+            "1.0000001",
+            "x",
+            "18446744073710",
+        ] {
+            assert!(text.parse::<CostUnits>().is_err(), "{text}");
+        }
     }
 }

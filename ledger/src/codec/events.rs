@@ -81,6 +81,7 @@ table! {
         RunTerminated => RunTerminatedV1,
         LapStarted => LapStartedV1,
         CodeFailed => CodeFailedV1,
+        BudgetRaised => BudgetRaisedV1,
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,

@@ -82,4 +82,5 @@ kinds! {
     RunTerminated = 29, version 1;
     LapStarted = 30, version 1;
     CodeFailed = 31, version 1;
+    BudgetRaised = 32, version 1;
 }

@@ -47,6 +47,7 @@ fn variable(event: &Event) -> usize {
         | Event::RunTerminated { .. }
         | Event::CodeFailed { .. }
         | Event::LapStarted(_)
+        | Event::BudgetRaised(_)
         | Event::RunQuarantined { .. } => 0,
         Event::LeaseTaken(_)
         | Event::AttemptStarted(_)

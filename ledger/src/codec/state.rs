@@ -1,4 +1,4 @@
-//! Wire structs of a run's state, as snapshots hold it: schema 1.
+//! Wire structs of a run's state, as snapshots hold it: schema 2.
 //!
 //! They mirror the state and nothing else. Unlike an event's, this form has one version only: a
 //! state of another schema is not read, its events are folded, so a change here is a change of
@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 use mainstay_machine::call::{Doubt, Item, Items};
+use mainstay_machine::caps::{DependencyUse, Uses};
 use mainstay_machine::run::Later;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
@@ -20,7 +21,7 @@ use super::DecodeError;
 use super::v1::Wire;
 use super::v1::call::FailureV1;
 use super::v1::effect::EffectKeyV1;
-use super::v1::run::{BudgetV1, ClassRefV1, LapTimesV1};
+use super::v1::run::{BudgetV1, ClassRefV1, LapTimesV1, RaiseV1};
 use super::v1::wire::{ReasonV1, Text, frozen};
 use super::v1::words::{FailureKindV1, OnFailureV1, OutcomeKindV1};
 use super::v2::QuarantineV2;
@@ -146,6 +147,8 @@ kept! {
             times: LapTimesV1,
             extended: u64,
             budget: BudgetStateS1,
+            uses: UsesS2,
+            raises: Vec<RaiseV1>,
             on_failure: OnFailureV1,
             lost: Option<u32>,
             later: Option<LaterS1>,
@@ -164,6 +167,19 @@ frozen! {
         reserved: u64,
         spent: u64,
         assumed: u64,
+    }
+}
+
+frozen! {
+    UsesS2 = Uses { attempts: u32, branches: u32, dependencies: Vec<DependencyUseS2> }
+}
+
+frozen! {
+    DependencyUseS2 = DependencyUse {
+        retry_used: u32,
+        in_flight: u32,
+        reserved: u64,
+        spent: u64,
     }
 }
 

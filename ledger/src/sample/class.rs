@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use mainstay_graph::{
-    Backoff, Budget, CancelSemantics, Contract, Criticality, EffectContract, EffectSemantics,
-    Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, Reserve, Resolution,
+    Backoff, Budget, CancelSemantics, Caps, Contract, Criticality, EffectContract, EffectSemantics,
+    Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit, Reserve, Resolution,
     SameRequestRule, Schema, ScopeKind, TaskClass, Times,
 };
 use mainstay_types::{
@@ -36,6 +36,8 @@ pub fn class(name: &str, version: u32) -> TaskClass {
             max: Millis::from_hours(1),
         },
         on_failure: OnFailure::HandOff,
+        on_limit: OnLimit::default(),
+        caps: Caps::default(),
         nodes: vec![read(), local(), each()],
         result: vec![NodeId(1), NodeId(2)],
     }

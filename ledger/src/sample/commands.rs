@@ -2,7 +2,7 @@
 //!
 //! Append only: each is a golden file of its own, under its name here.
 
-use mainstay_machine::SettleEnd;
+use mainstay_machine::{AskRaise, SettleEnd};
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, Payload, Sent,
 };
@@ -33,6 +33,14 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
     let terminated = InboxCommand::Terminate { by, why };
     let (by, why) = person();
     let key = effect_key("mtg-4711", 4);
+    let raise = super::events::raise();
+    let raised = AskRaise {
+        lap: LapNo(1),
+        after: 2,
+        more: raise.more,
+        by: raise.by,
+        why: raise.why,
+    };
     vec![
         ("cancel", InboxCommand::Cancel { by, why }),
         ("terminate", terminated),
@@ -40,5 +48,6 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         ("settle-answered", settle(answered)),
         ("settle-failed", settle(SettleEnd::Failed(failure))),
         ("key-settled", InboxCommand::KeySettled { key }),
+        ("raise", InboxCommand::Raise(raised)),
     ]
 }

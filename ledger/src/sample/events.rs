@@ -5,6 +5,7 @@
 use mainstay_graph::Budget;
 use mainstay_machine::{
     AttemptEnd, AttemptStarted, Event, LapStarted, LapTimes, OutcomeKind, Prepared, Quarantine,
+    Raise,
 };
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, EffectKey, EffectName, Failure,
@@ -237,6 +238,7 @@ fn of_laps() -> Vec<Event> {
             by: by.clone(),
             why: "obsolete".to_owned(),
         },
+        Event::BudgetRaised(raise()),
         Event::LapStarted(LapStarted {
             lap: LapNo(2),
             by,
@@ -255,4 +257,18 @@ fn of_laps() -> Vec<Event> {
             },
         }),
     ]
+}
+
+/// A budget that somebody raised.
+pub(super) fn raise() -> Raise {
+    Raise {
+        by: "uid 1000".to_owned(),
+        why: "the customer waits".to_owned(),
+        at: super::at(4_000),
+        more: Budget {
+            retry_tokens: Tokens::new(2),
+            concurrency_tokens: Tokens::new(1),
+            cost_units: CostUnits::units(5),
+        },
+    }
 }

@@ -6,6 +6,7 @@
 
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_machine::call::{Doubt, Item, Items};
+use mainstay_machine::caps::{DependencyUse, Uses};
 use mainstay_machine::run::Later;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
@@ -16,6 +17,7 @@ use mainstay_types::{
     Payload, Reason, Rung, Sent, Seq, Timestamp, Tokens, limits,
 };
 
+use super::events::raise;
 use super::{at, class_ref, effect_key, run, start_key, tenant, worker};
 
 /// The parts.
@@ -117,6 +119,17 @@ fn lap(no: u32) -> Lap {
             spent: CostUnits::micros(1_500_000),
             assumed: CostUnits::micros(250_000),
         },
+        uses: Uses {
+            attempts: 9,
+            branches: 6,
+            dependencies: vec![DependencyUse {
+                retry_used: Tokens::new(1),
+                in_flight: Tokens::new(2),
+                reserved: CostUnits::units(2),
+                spent: CostUnits::micros(750_000),
+            }],
+        },
+        raises: vec![raise()],
         on_failure: OnFailure::HandOff,
         lost: None,
         later: None,

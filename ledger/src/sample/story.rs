@@ -12,6 +12,7 @@ use mainstay_types::{
     Payload, Reason, Rung, Sent, Tokens,
 };
 
+use super::events::raise;
 use super::{at, class, class_ref, effect_key, large_payload, run, started, taken};
 use crate::commit::Stamped;
 
@@ -42,6 +43,7 @@ pub fn story(n: u32) -> Vec<Stamped> {
 pub fn short_story(n: u32) -> Vec<Stamped> {
     let events = vec![
         begun(n),
+        Event::BudgetRaised(raise()),
         Event::CallOmitted {
             call: POLICY,
             reason: Reason::SoftYields,

@@ -243,6 +243,7 @@ impl<'a> About<'a> {
             | Event::RunQuarantined { .. }
             | Event::QuarantineLifted { .. }
             | Event::RunTerminated { .. }
+            | Event::BudgetRaised(_)
             | Event::LapStarted(_) => [None, None, None],
         }
     }

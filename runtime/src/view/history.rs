@@ -71,6 +71,7 @@ impl History {
             | Event::RunQuarantined { .. }
             | Event::QuarantineLifted { .. }
             | Event::RunTerminated { .. }
+            | Event::BudgetRaised(_)
             | Event::LapStarted(_) => {}
         }
     }

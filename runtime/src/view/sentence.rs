@@ -87,6 +87,14 @@ impl Teller<'_> {
             }
             Event::RunTerminated { by, why } => format!("{by} ended the run: {why}"),
             Event::LapStarted(started) => self.lap_started(started),
+            Event::BudgetRaised(raised) => format!(
+                "{} raised the budget by {}, {} and {} cost units: {}",
+                raised.by,
+                tokens(raised.more.retry_tokens, "retry token"),
+                tokens(raised.more.concurrency_tokens, "concurrency token"),
+                raised.more.cost_units,
+                raised.why
+            ),
         }
     }
 

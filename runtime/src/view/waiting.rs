@@ -19,7 +19,7 @@ pub(super) fn reasons(run: &Run, head: &Head, state: RunState) -> Vec<String> {
             vec![format!("a person: the run is quarantined: {code}")]
         }
         RunState::Ended => owed(run).collect(),
-        RunState::Running | RunState::Waiting | RunState::WaitingForCode => {
+        RunState::Running | RunState::Waiting | RunState::Paused | RunState::WaitingForCode => {
             let open: Vec<String> = run
                 .calls()
                 .iter()

@@ -263,6 +263,46 @@ fn an_each_has_its_bound_its_effect_and_its_predicate() {
 }
 
 #[test]
+fn a_class_has_all_its_limits() {
+    let mut g = TaskClass::<Meeting>::define("order", 1);
+    g.on_limit(OnLimit::Pause);
+    let tickets = Cap::new().retries(2).concurrency(3).cost(4);
+    g.caps(
+        Caps::new()
+            .attempts(9)
+            .branches(8)
+            .depth(7)
+            .parallel_cost(6)
+            .dependency("tickets", tickets),
+    );
+    let ticket = |m: &Meeting, ()| NewTicket {
+        title: m.text.clone(),
+        note: None,
+    };
+    let order = g.write("order", &Tickets, (), ticket).add();
+    let class = g.finish(order, |_, order| *order);
+    let class = class.unwrap_or_else(|problems| panic!("{problems}"));
+    let data = class.data();
+    assert_eq!(data.on_limit, OnLimit::Pause);
+    let caps = &data.caps;
+    assert_eq!(
+        (caps.attempts, caps.branches, caps.depth),
+        (Some(9), Some(8), Some(7))
+    );
+    assert_eq!(caps.parallel_cost, Some(CostUnits::units(6)));
+    let cap = &caps.dependencies[0];
+    assert_eq!(cap.dependency.as_str(), "tickets");
+    assert_eq!(
+        (cap.retry_tokens, cap.concurrency_tokens, cap.cost_units),
+        (
+            Some(Tokens::new(2)),
+            Some(Tokens::new(3)),
+            Some(CostUnits::units(4))
+        )
+    );
+}
+
+#[test]
 fn one_write_has_all_its_knobs() {
     let mut g = TaskClass::<Meeting>::define("order", 1);
     g.budget(

@@ -75,6 +75,60 @@ fn termination_needs_nobody_who_drives_the_run() {
 }
 
 #[test]
+fn a_run_that_pauses_at_a_limit_goes_on_once_its_budget_is_raised() {
+    let live = Live::new();
+    let run = live.start("dear");
+    let id = run.to_string();
+    live.until(run, |view| view.state == "paused");
+    let paused = live.ask(&["runs", "--state", "paused", "--json"]).json();
+    let row = &paused["runs"][0];
+    assert_eq!(
+        (&row["run_id"], &row["state_reason"]),
+        (&json!(id), &json!("COST_EXHAUSTED"))
+    );
+    let raise = |more: &[&str]| live.ask(&[&args("raise", &id)[..], more].concat());
+    assert_eq!(raise(&[]).code, 2, "nothing is raised");
+    assert_eq!(raise(&["--cost", "much"]).code, 2);
+    let refused = raise(&["--concurrency", "300"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.err.starts_with("RAISE_REFUSED: "), "{refused:?}");
+    let said = raise(&["--cost", "+5", "--retries", "1"]);
+    let expected = format!(
+        "run {id} may spend 15 cost units and 3 retries in this lap, with 4 attempts at once, by \
+         {}: wrong order\n",
+        signed()
+    );
+    assert_eq!((said.code, said.out), (0, expected));
+    assert_eq!(live.outcome(run), "completed");
+    let shown = live.ask(&["run", "show", &id]).data();
+    let told = format!(
+        "{} raised the budget by 1 retry token, 0 concurrency tokens and 5 cost units: wrong order",
+        signed()
+    );
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    assert!(words.join(" ").contains(&told), "{shown}");
+    let over = raise(&["--cost", "1"]);
+    assert!(over.err.starts_with("RUN_ENDED: "), "{over:?}");
+}
+
+#[test]
+fn a_run_nobody_drives_goes_on_with_its_raised_budget_under_the_next_engine() {
+    let live = Live::new();
+    let run = live.start("dear");
+    live.until(run, |view| view.state == "paused");
+    let folder = live.stop();
+    let more = ["--cost", "2", "--json"];
+    let said = ask(
+        folder.path(),
+        &[&args("raise", &run.to_string())[..], &more].concat(),
+    );
+    let budget = json!({"retry_tokens": 2, "concurrency_tokens": 4, "cost_micros": 12_000_000});
+    assert_eq!(said.json()["budget"], budget);
+    let live = Live::on(folder);
+    assert_eq!(live.outcome(run), "completed");
+}
+
+#[test]
 fn a_run_that_has_ended_goes_on_in_its_next_lap() {
     let live = Live::new();
     let run = live.ended("broken");

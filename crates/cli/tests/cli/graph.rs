@@ -25,6 +25,7 @@ class minutes v3, of the store
   reserves        synthesis 0 ms, reconcile 0 ms, deliver 400 ms
   on downtime     extend, at most 60 min
   on failure      hand_off
+  on limit        degrade
   critical path   policy_rag -> draft -> ticket_write; 800 ms
   result          draft, ticket_write
 

@@ -63,7 +63,7 @@ fn what_cannot_be_understood_ends_with_two_and_prints_no_data() {
         (&["runs", "--limit", "1001"], "a number from 1 to 1000"),
         (
             &["runs", "--state", "asleep"],
-            "a state is one of running, waiting, waiting_for_code, ended, closed, quarantined",
+            "a state is one of running, waiting, paused, waiting_for_code, ended, closed",
         ),
         (
             &["runs", "--outcome", "well"],

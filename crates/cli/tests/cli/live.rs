@@ -1,20 +1,21 @@
 //! A program that holds a store and drives runs: an engine of this process with its local socket.
 //!
 //! What a run does depends on its input: `fine` completes, `lost` loses the reply of its write,
-//! `wait` is never answered, `broken` is refused by its provider, `panics` breaks the class's code.
+//! `wait` is never answered, `broken` is refused by its provider, `panics` breaks the class's code,
+//! `dear` spends the whole budget before its write.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_class::{Budget, Class, TaskClass, secs};
+use mainstay_class::{Budget, Class, OnLimit, TaskClass, secs};
 use mainstay_dispatch::{Answer, AttemptContext, Failure, FailureKind, Found, Read, Write};
 use mainstay_dispatch::{Resolution, Sent};
 use mainstay_ledger_sled::SledLedger;
 use mainstay_runtime::view::RunView;
 use mainstay_runtime::{Engine, EngineBuilder, RunHandle, system};
 use mainstay_socket::LocalSocket;
-use mainstay_types::{Millis, RunId};
+use mainstay_types::{CostUnits, Millis, RunId};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -44,7 +45,11 @@ impl Read for Prices {
             let failure = Failure::new(FailureKind::PermanentProvider, Sent::Answered);
             return Err(failure.message(format!("cannot price {item}")));
         }
-        Ok(format!("price of {item}").into())
+        let answer = Answer::from(format!("price of {item}"));
+        Ok(match item.starts_with("dear") {
+            true => answer.cost(CostUnits::units(10)),
+            false => answer,
+        })
     }
 }
 
@@ -82,6 +87,7 @@ fn class() -> Class<String, String> {
             .concurrency(4)
             .cost(10),
     );
+    g.on_limit(OnLimit::Pause);
     let price = g.read("price", &Prices, (), |item, ()| item.clone()).add();
     let order = g
         .write("order", &Orders, price, |item, price| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mainstay_types::json::{Object, Value};
 use mainstay_types::{CostUnits, Millis, NameError, NodeId, Tokens, limits};
 
-use super::{FORM, FormError};
+use super::{FORMS, FormError};
 use crate::class::Schema;
 
 pub(super) type Read<T> = Result<T, FormError>;
@@ -60,14 +60,15 @@ impl<'v> Item<'v> {
     }
 
     /// The form's number first: of another form nothing else can be said.
-    pub(super) fn check_number(&self) -> Read<()> {
+    pub(super) fn form_number(&self) -> Read<u32> {
         let number = self.object()?.get("form").unwrap_or(&Value::Null);
-        if number.as_u64() == Some(u64::from(FORM)) {
-            return Ok(());
-        }
-        Err(FormError {
+        let known = FORMS
+            .into_iter()
+            .find(|form| number.as_u64() == Some(u64::from(*form)));
+        let [first, newest] = FORMS;
+        known.ok_or_else(|| FormError {
             at: "/form".to_owned(),
-            expected: format!("{FORM}, found {number}"),
+            expected: format!("{first} to {newest}, found {number}"),
         })
     }
 

@@ -1,10 +1,13 @@
 //! The stored form of a task class: one canonical JSON text, and its fingerprint.
 //!
-//! The form is frozen: a field is never renamed, dropped or given another meaning under the same
+//! A form is frozen: a field is never renamed, dropped or given another meaning under the same
 //! form number, and reading never fills in what is missing or ignores what it does not know. A
 //! class read back is equal to the one that was stored.
 //!
-//! Shape (form 1), every key always present, `null` for what is not set, times in milliseconds
+//! A class is written in the lowest form that can say all of it, so that a newer program gives the
+//! classes of an older one the fingerprints they always had. Form 2 adds `on_limit` and `caps`.
+//!
+//! Shape (form 2), every key always present, `null` for what is not set, times in milliseconds
 //! (`_ms`), cost in micro-units (`_micros`), refs as places in `nodes` from 0, schemas as texts:
 //!
 //! ```text
@@ -14,6 +17,9 @@
 //!  reserve: {synthesis_ms, reconcile_ms, deliver_ms},
 //!  on_downtime: {kind: "absolute"} | {kind: "extend", ms_max},
 //!  on_failure: "hand_off" | "fail",
+//!  on_limit: "degrade" | "pause" | "hand_off" | "fail",
+//!  caps: {attempts?, branches?, depth?, parallel_cost_micros?,
+//!         dependencies: [{dependency, retry_tokens?, concurrency_tokens?, cost_micros?}]},
 //!  nodes: [{name, criticality: {kind: "hard"} | {kind: "soft" | "advisory", notice},
 //!           inputs: [ref], when: ref?, output,
 //!           call: {kind: "read", contract} | {kind: "write", contract, effect}
@@ -33,8 +39,8 @@ use mainstay_types::{Code, Digest};
 
 use crate::class::TaskClass;
 
-/// The number of the form that is written; reading knows this one only.
-pub const FORM: u32 = 1;
+/// The forms that can be read: the first, and the newest.
+pub(crate) const FORMS: [u32; 2] = [1, 2];
 
 impl TaskClass {
     /// The class's stored form.
@@ -45,7 +51,7 @@ impl TaskClass {
 
     /// Reads a stored form.
     ///
-    /// Errors: at the first place that is not as form 1 has it. Sizes are bounded as
+    /// Errors: at the first place that is not as its form has it. Sizes are bounded as
     /// [`crate::validate()`] bounds them; whether the class makes sense is for it to say.
     pub fn from_json(form: &Value) -> Result<Self, FormError> {
         read::class(form)
@@ -87,7 +93,7 @@ impl fmt::Display for FormError {
         };
         write!(
             f,
-            "the stored class is not of form {FORM}: at {at}, expected {}",
+            "the stored class cannot be read: at {at}, expected {}",
             self.expected
         )
     }

@@ -1,4 +1,4 @@
-//! Reads form 1 back into a class.
+//! Reads a stored form back into a class.
 //!
 //! It must never guess: a missing field, an unknown field, a number out of range or an unknown
 //! word is an error with its place, because a class that was half understood would be driven
@@ -7,32 +7,43 @@
 use mainstay_types::json::Value;
 use mainstay_types::{ClassName, ClassVersion, DependencyName, EffectName, NodeName, limits};
 
-use super::fields::{Item, Read};
+use super::fields::{Fields, Item, Read};
 use crate::class::{
-    Budget, Criticality, Node, NodeKind, OnDowntime, OnFailure, Reserve, TaskClass, Times,
+    Budget, Caps, Criticality, DependencyCap, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
+    Reserve, TaskClass, Times,
 };
 use crate::contract::{
     Backoff, CancelSemantics, Contract, EffectContract, EffectSemantics, Fallback, FallbackKind,
     Resolution, SameRequestRule, ScopeKind,
 };
 
+const FIELDS: [&str; 12] = [
+    "form",
+    "name",
+    "version",
+    "input",
+    "output",
+    "budget",
+    "times",
+    "reserve",
+    "on_downtime",
+    "on_failure",
+    "nodes",
+    "result",
+];
+const LIMIT_FIELDS: [&str; 2] = ["on_limit", "caps"];
+
 pub(super) fn class(form: &Value) -> Read<TaskClass> {
     let form = Item::root(form);
-    form.check_number()?;
-    let fields = form.fields(&[
-        "form",
-        "name",
-        "version",
-        "input",
-        "output",
-        "budget",
-        "times",
-        "reserve",
-        "on_downtime",
-        "on_failure",
-        "nodes",
-        "result",
-    ])?;
+    let has_limits = 1 < form.form_number()?;
+    let fields = match has_limits {
+        false => form.fields(&FIELDS)?,
+        true => form.fields(&[&FIELDS[..], &LIMIT_FIELDS].concat())?,
+    };
+    let (on_limit, caps) = match has_limits {
+        false => Default::default(),
+        true => limits_of(&fields)?,
+    };
     Ok(TaskClass {
         name: fields.get("name").name(ClassName::new)?,
         version: ClassVersion(fields.get("version").number()?),
@@ -45,8 +56,49 @@ pub(super) fn class(form: &Value) -> Read<TaskClass> {
         on_failure: fields
             .get("on_failure")
             .word(OnFailure::from_word, "hand_off or fail")?,
+        on_limit,
+        caps,
         nodes: fields.get("nodes").list(limits::CLASS_NODES_MAX, node)?,
         result: fields.get("result").refs()?,
+    })
+}
+
+/// What form 1 could not say.
+fn limits_of(fields: &Fields<'_>) -> Read<(OnLimit, Caps)> {
+    let words = "degrade, pause, hand_off or fail";
+    let on_limit = fields.get("on_limit").word(OnLimit::from_word, words)?;
+    let caps = fields.get("caps");
+    let item = caps.fields(&[
+        "attempts",
+        "branches",
+        "depth",
+        "parallel_cost_micros",
+        "dependencies",
+    ])?;
+    let caps = Caps {
+        attempts: item.get("attempts").optional(Item::number)?,
+        branches: item.get("branches").optional(Item::number)?,
+        depth: item.get("depth").optional(Item::number)?,
+        parallel_cost: item.get("parallel_cost_micros").optional(Item::cost)?,
+        dependencies: item
+            .get("dependencies")
+            .list(limits::DEPENDENCY_CAPS_MAX, dependency_cap)?,
+    };
+    Ok((on_limit, caps))
+}
+
+fn dependency_cap(item: &Item<'_>) -> Read<DependencyCap> {
+    let fields = item.fields(&[
+        "dependency",
+        "retry_tokens",
+        "concurrency_tokens",
+        "cost_micros",
+    ])?;
+    Ok(DependencyCap {
+        dependency: fields.get("dependency").name(DependencyName::new)?,
+        retry_tokens: fields.get("retry_tokens").optional(Item::tokens)?,
+        concurrency_tokens: fields.get("concurrency_tokens").optional(Item::tokens)?,
+        cost_units: fields.get("cost_micros").optional(Item::cost)?,
     })
 }
 

@@ -1,15 +1,16 @@
-//! Writes a class as form 1.
+//! Writes a class as the lowest form that can say all of it.
 //!
 //! Every field of the class stands here once. None may be left out: what is not written is not
 //! in the fingerprint, and a changed class would pass for the old one. That is why each struct is
 //! taken apart by name, so that a new field does not compile until it is written.
 
 use mainstay_types::json::Value;
-use mainstay_types::{CostUnits, Millis, NodeId};
+use mainstay_types::{CostUnits, Millis, NodeId, Tokens};
 
-use super::FORM;
+use super::FORMS;
 use crate::class::{
-    Budget, Criticality, Node, NodeKind, OnDowntime, Reserve, Schema, TaskClass, Times,
+    Budget, Caps, Criticality, DependencyCap, Node, NodeKind, OnDowntime, OnLimit, Reserve, Schema,
+    TaskClass, Times,
 };
 use crate::contract::{Backoff, Contract, EffectContract, Fallback, FallbackKind};
 
@@ -24,11 +25,20 @@ pub(super) fn class(class: &TaskClass) -> Value {
         reserve,
         on_downtime,
         on_failure,
+        on_limit,
+        caps,
         nodes,
         result,
     } = class;
-    Value::object([
-        ("form", Value::from(FORM)),
+    let [first, newest] = FORMS;
+    let is_plain = *on_limit == OnLimit::default() && *caps == Caps::default();
+    let form = if is_plain { first } else { newest };
+    let limits = [
+        ("on_limit", text(on_limit.as_str())),
+        ("caps", self::caps(caps)),
+    ];
+    let fields = [
+        ("form", Value::from(form)),
         ("name", text(name.as_str())),
         ("version", Value::from(version.0)),
         ("input", schema(input)),
@@ -40,6 +50,47 @@ pub(super) fn class(class: &TaskClass) -> Value {
         ("on_failure", text(on_failure.as_str())),
         ("nodes", Value::List(nodes.iter().map(node).collect())),
         ("result", refs(result)),
+    ];
+    Value::object(
+        fields
+            .into_iter()
+            .chain(limits.into_iter().filter(|_| !is_plain)),
+    )
+}
+
+fn caps(caps: &Caps) -> Value {
+    let Caps {
+        attempts,
+        branches,
+        depth,
+        parallel_cost,
+        dependencies,
+    } = caps;
+    Value::object([
+        ("attempts", optional(attempts.map(Value::from))),
+        ("branches", optional(branches.map(Value::from))),
+        ("depth", optional(depth.map(Value::from))),
+        ("parallel_cost_micros", optional(parallel_cost.map(cost))),
+        (
+            "dependencies",
+            Value::List(dependencies.iter().map(dependency_cap).collect()),
+        ),
+    ])
+}
+
+fn dependency_cap(cap: &DependencyCap) -> Value {
+    let DependencyCap {
+        dependency,
+        retry_tokens,
+        concurrency_tokens,
+        cost_units,
+    } = cap;
+    let tokens = |tokens: &Option<Tokens>| optional(tokens.map(|tokens| Value::from(tokens.get())));
+    Value::object([
+        ("dependency", text(dependency.as_str())),
+        ("retry_tokens", tokens(retry_tokens)),
+        ("concurrency_tokens", tokens(concurrency_tokens)),
+        ("cost_micros", optional(cost_units.map(cost))),
     ])
 }
 

@@ -4,6 +4,7 @@
 //! also guards against stored forms and classes put together by hand. It repairs nothing.
 
 mod budget;
+mod caps;
 mod contracts;
 mod effects;
 mod nodes;
@@ -34,6 +35,7 @@ pub fn validate(class: &TaskClass) -> Vec<Problem> {
     times::check(class, &mut problems);
     if nodes::has_sound_refs(class) {
         budget::check_hard_path(class, &mut problems);
+        caps::check(class, &mut problems);
         times::check_critical_path(class, &mut problems);
     }
     problems

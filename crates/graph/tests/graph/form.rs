@@ -7,9 +7,10 @@ use mainstay_types::NodeId;
 use mainstay_types::json::{self, Value};
 use proptest::prelude::*;
 
-use crate::sample::{contract_of, effect_of, graphs, meeting, ms};
+use crate::sample::{capped, contract_of, effect_of, graphs, meeting, ms};
 
 const GOLDEN: &str = include_str!("../../golden/class-form-1.json");
+const GOLDEN_2: &str = include_str!("../../golden/class-form-2.json");
 
 fn stored(class: &TaskClass) -> String {
     class.to_json().to_canonical()
@@ -27,6 +28,26 @@ fn the_form_is_frozen_byte_for_byte() {
         "a changed form needs a new number"
     );
     assert_eq!(read_back(GOLDEN), meeting());
+    assert_eq!(stored(&capped()), GOLDEN_2.trim_end());
+    assert_eq!(read_back(GOLDEN_2), capped());
+}
+
+#[test]
+fn a_class_is_written_in_the_lowest_form_that_can_say_all_of_it() {
+    let form = |class: &TaskClass| class.to_json().as_object().expect("an object")["form"].clone();
+    assert_eq!(form(&meeting()), Value::from(1));
+    let changes: [fn(&mut TaskClass); 4] = [
+        |class| class.on_limit = mainstay_graph::OnLimit::Fail,
+        |class| class.caps.depth = Some(6),
+        |class| class.caps.attempts = Some(40),
+        |class| class.caps.dependencies = capped().caps.dependencies,
+    ];
+    for change in changes {
+        let mut class = meeting();
+        change(&mut class);
+        assert_eq!(form(&class), Value::from(2));
+        assert_eq!(read_back(&stored(&class)), class);
+    }
 }
 
 #[test]
@@ -122,6 +143,7 @@ fn other(pointer: &str, old: &Value) -> Option<Value> {
         ("kind", _) => None,
         ("age_ms_max", Value::Null) => None,
         ("on_failure", _) => word(&["hand_off", "fail"]),
+        ("on_limit", _) => word(&["pause", "fail"]),
         ("scope", _) => word(&["business", "run"]),
         ("rule", _) => word(&["per_run", "per_slot"]),
         ("resolution", _) => word(&["by_key", "by_status"]),
@@ -138,7 +160,7 @@ fn other(pointer: &str, old: &Value) -> Option<Value> {
 
 #[test]
 fn any_changed_field_is_read_and_changes_the_fingerprint() {
-    let (class, form) = (meeting(), meeting().to_json());
+    let (class, form) = (capped(), capped().to_json());
     let mut all = BTreeMap::new();
     leaves(&form, String::new(), &mut all);
     let mut fingerprints = std::collections::BTreeSet::from([class.fingerprint()]);
@@ -166,7 +188,8 @@ fn any_changed_field_is_read_and_changes_the_fingerprint() {
 
 #[test]
 fn a_changed_kind_or_length_changes_the_fingerprint() {
-    let changes: [fn(&mut TaskClass); 7] = [
+    let changes: [fn(&mut TaskClass); 8] = [
+        |class| class.caps.dependencies = capped().caps.dependencies,
         |class| class.on_downtime = mainstay_graph::OnDowntime::Absolute,
         |class| class.nodes[6].kind = mainstay_graph::NodeKind::When,
         |class| class.nodes[1].criticality = mainstay_graph::Criticality::Hard,
@@ -197,7 +220,8 @@ fn refused(pointer: &str, new: impl Into<Value>, expected: &str) {
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
     refused("", 7, ": an object");
-    refused("/form", 2, "/form: 1, found 2");
+    refused("/form", 3, "/form: 1 to 2, found 3");
+    refused("/form", 2, ": a field on_limit");
     refused(
         "/name",
         "no spaces",
@@ -260,7 +284,7 @@ fn missing_and_unknown_fields_are_refused() {
     let error = TaskClass::from_json(&Value::Object(fields.clone())).expect_err("unknown");
     assert_eq!(
         error.to_string(),
-        "the stored class is not of form 1: at its root, expected no field \"colour\""
+        "the stored class cannot be read: at its root, expected no field \"colour\""
     );
     fields.remove("colour");
     fields.remove("reserve");

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use mainstay_graph::{
-    Backoff, Budget, CancelSemantics, Contract, Criticality, EffectContract, EffectSemantics,
-    Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, Reserve, Resolution,
-    SameRequestRule, Schema, ScopeKind, TaskClass, Times,
+    Backoff, Budget, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
+    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
+    Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times,
 };
 use mainstay_types::{
     ClassName, ClassVersion, CostUnits, DependencyName, EffectName, Millis, NodeId, NodeName,
@@ -43,6 +43,8 @@ pub(crate) fn empty() -> TaskClass {
         },
         on_downtime: OnDowntime::Absolute,
         on_failure: OnFailure::HandOff,
+        on_limit: OnLimit::default(),
+        caps: Caps::default(),
         nodes: Vec::new(),
         result: Vec::new(),
     }
@@ -201,6 +203,35 @@ pub(crate) fn class(nodes: Vec<Node>) -> TaskClass {
 }
 
 /// The minutes of a meeting, with every kind of node, rung and option at least once.
+/// The meeting with a limit of every kind.
+pub(crate) fn capped() -> TaskClass {
+    let name = |name: &str| DependencyName::new(name).expect("a valid name");
+    TaskClass {
+        on_limit: OnLimit::Pause,
+        caps: Caps {
+            attempts: Some(40),
+            branches: Some(30),
+            depth: Some(6),
+            parallel_cost: Some(CostUnits::units(5)),
+            dependencies: vec![
+                DependencyCap {
+                    dependency: name("draft"),
+                    retry_tokens: Some(Tokens::new(2)),
+                    concurrency_tokens: Some(Tokens::new(3)),
+                    cost_units: Some(CostUnits::units(9)),
+                },
+                DependencyCap {
+                    dependency: name("policy_rag"),
+                    retry_tokens: Some(Tokens::new(1)),
+                    concurrency_tokens: Some(Tokens::new(2)),
+                    cost_units: Some(CostUnits::units(4)),
+                },
+            ],
+        },
+        ..meeting()
+    }
+}
+
 pub(crate) fn meeting() -> TaskClass {
     let mut class = class(vec![
         read("policy_rag", &[]),

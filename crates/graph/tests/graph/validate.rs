@@ -4,8 +4,8 @@ use mainstay_graph::{FallbackKind, Problem, ScopeKind, TaskClass, validate};
 use mainstay_types::{Code, CostUnits, Family, Millis, NodeId, Tokens};
 
 use crate::sample::{
-    class, contract_of, each, effect_of, empty, fallback, local, meeting, ms, read, schema, soft,
-    when, write,
+    capped, class, contract_of, each, effect_of, empty, fallback, local, meeting, ms, read, schema,
+    soft, when, write,
 };
 
 /// The first lines of all problems, warnings included, are exactly these.
@@ -221,6 +221,47 @@ fn the_budget_pays_for_the_hard_path_once() {
     check_with_page(&class, Code::BudgetTooSmall);
     class.budget.cost_units = CostUnits::milli(9_100);
     check(&class, &[]);
+}
+
+#[test]
+fn caps_let_the_hard_path_through_and_name_what_there_is() {
+    check(&capped(), &[]);
+    let class = changed(capped(), |class| {
+        (class.caps.attempts, class.caps.branches, class.caps.depth) = (Some(2), Some(3), Some(2));
+        let dependencies = &mut class.caps.dependencies;
+        dependencies.push(dependencies[0].clone());
+        dependencies[1].concurrency_tokens = Some(Tokens::ZERO);
+        dependencies[0].dependency = mainstay_types::DependencyName::new("nobody").unwrap();
+    });
+    check(
+        &class,
+        &[
+            "error BUDGET_INVALID [ticket_write]: ticket_write is call 4 in a row, and the cap of \
+             depth is 2",
+            "error BUDGET_INVALID: the cap of 2 attempts is below the 4 hard calls",
+            "error BUDGET_INVALID: the cap of 3 branches is below the 4 hard calls",
+            "error BUDGET_INVALID: dependency nobody has a cap, and no call asks it",
+            "error BUDGET_INVALID: dependency policy_rag may have 0 attempts at once, so it is \
+             never asked",
+        ],
+    );
+    let twice = changed(capped(), |class| {
+        let dependencies = &mut class.caps.dependencies;
+        dependencies.push(dependencies[0].clone());
+    });
+    check(
+        &twice,
+        &["error BUDGET_INVALID: dependency draft has two caps"],
+    );
+    let many = changed(capped(), |class| {
+        class.caps.dependencies = vec![class.caps.dependencies[0].clone(); 65];
+    });
+    let problems = validate(&many);
+    assert!(
+        problems[0]
+            .to_string()
+            .contains("65 dependencies have caps, at most 64 may")
+    );
 }
 
 #[test]

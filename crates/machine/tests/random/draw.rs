@@ -2,10 +2,12 @@
 //!
 //! Every class drawn here is valid by the rules of `graph`; nothing here drives a run.
 
+use std::collections::BTreeSet;
+
 use mainstay_graph::{
-    Backoff, CancelSemantics, Contract, Criticality, EffectContract, EffectSemantics, Fallback,
-    FallbackKind, Node, NodeKind, OnDowntime, OnFailure, Reserve, Resolution, SameRequestRule,
-    ScopeKind, TaskClass, validate,
+    Backoff, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
+    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
+    Reserve, Resolution, SameRequestRule, ScopeKind, TaskClass, validate,
 };
 use mainstay_machine::Event;
 use mainstay_types::{
@@ -116,6 +118,10 @@ struct Frame {
     downtime: Option<u64>,
     fails: bool,
     reserves: u64,
+    /// What follows at a limit, by its place among the rules.
+    rule: u8,
+    /// Attempts, branches, cost at once; and for every dependency retries, attempts at once, cost.
+    caps: [Option<u32>; 6],
 }
 
 fn frames() -> impl Strategy<Value = Frame> {
@@ -130,6 +136,8 @@ fn frames() -> impl Strategy<Value = Frame> {
         proptest::option::of(0_u64..7_200_000),
         any::<bool>(),
         0_u64..400,
+        0_u8..4,
+        proptest::array::uniform6(proptest::option::weighted(0.25, 1_u32..12)),
     );
     (budget, times, rest).prop_map(
         |((retries, concurrency, cost), (answer_by, later, void, doubt_wait), rest)| Frame {
@@ -143,6 +151,8 @@ fn frames() -> impl Strategy<Value = Frame> {
             downtime: rest.0,
             fails: rest.1,
             reserves: rest.2,
+            rule: rest.3,
+            caps: rest.4,
         },
     )
 }
@@ -194,6 +204,7 @@ fn class(parts: &[Part], frame: Frame) -> TaskClass {
     } else {
         OnFailure::HandOff
     };
+    class.on_limit = OnLimit::ALL[usize::from(frame.rule)];
     let kept = Millis::new(frame.reserves);
     class.reserve = Reserve {
         synthesis: kept,
@@ -211,7 +222,31 @@ fn class(parts: &[Part], frame: Frame) -> TaskClass {
         .map(|(id, _)| id)
         .filter(|id| id.get() % 2 == 0)
         .collect();
+    class.caps = caps(&class, frame.caps);
     class
+}
+
+fn caps(class: &TaskClass, drawn: [Option<u32>; 6]) -> Caps {
+    let [attempts, branches, at_once, retries, out, cost] = drawn;
+    let units = |n: Option<u32>| n.map(|n| CostUnits::units(u64::from(n)));
+    // Fewer would be no class.
+    let least = u32::try_from(class.nodes.len()).expect("few");
+    let asked = class.nodes.iter().filter_map(Node::contract);
+    let asked: BTreeSet<_> = asked.map(|contract| contract.dependency.clone()).collect();
+    let cap = |dependency| DependencyCap {
+        dependency,
+        retry_tokens: retries.map(Tokens::new),
+        concurrency_tokens: out.map(Tokens::new),
+        cost_units: units(cost),
+    };
+    let has_caps = retries.or(out).or(cost).is_some();
+    Caps {
+        attempts: attempts.map(|more| least + more),
+        branches: branches.map(|more| least + more),
+        depth: None,
+        parallel_cost: units(at_once),
+        dependencies: asked.into_iter().filter(|_| has_caps).map(cap).collect(),
+    }
 }
 
 fn node(class: &TaskClass, part: Part) -> Node {
@@ -241,14 +276,14 @@ fn node(class: &TaskClass, part: Part) -> Node {
 fn kind(name: &str, part: Part) -> NodeKind {
     match part.kind {
         0..=4 => NodeKind::Read {
-            contract: contract(name, part),
+            contract: contract(part),
         },
         5 | 6 => NodeKind::Write {
-            contract: contract(name, part),
+            contract: contract(part),
             effect: effect(name, part),
         },
         7 => NodeKind::Each {
-            contract: contract(name, part),
+            contract: contract(part),
             effect: EffectContract {
                 rule: SameRequestRule::PerItem,
                 ..effect(name, part)
@@ -260,12 +295,13 @@ fn kind(name: &str, part: Part) -> NodeKind {
     }
 }
 
-fn contract(name: &str, part: Part) -> Contract {
+fn contract(part: Part) -> Contract {
     let writes = 5 <= part.kind;
     let timeout = Millis::new(part.timeout);
     let short = |share: u64| Millis::new(part.timeout / share);
     Contract {
-        dependency: DependencyName::new(name).expect("a valid name"),
+        // Some calls share one.
+        dependency: DependencyName::new(format!("d{}", part.timeout % 3)).expect("a valid name"),
         operation: "ask".to_owned(),
         effect: match (writes, part.more & 1) {
             (false, _) => EffectSemantics::ReadOnly,
@@ -391,6 +427,7 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::RunQuarantined { .. }
         | Event::QuarantineLifted { .. }
         | Event::RunTerminated { .. }
+        | Event::BudgetRaised(_)
         | Event::LapStarted(_) => {}
     }
 }

@@ -5,16 +5,19 @@
 
 use std::sync::Arc;
 
-use mainstay_graph::NodeKind;
+use mainstay_graph::{Budget, NodeKind};
 use mainstay_machine::{
     Action, Command, EffectStatus, EntryState, Evidence, Finding, LookedUp, Quarantine, Settle,
     SettleEnd, pending,
 };
-use mainstay_types::{AttemptNo, CallId, Code, Failure, FailureKind, Millis, Payload, Sent};
+use mainstay_types::{
+    AttemptNo, CallId, Code, CostUnits, Failure, FailureKind, Millis, Payload, Sent, Tokens,
+};
 
 use super::draw::{Blow, Draw};
 use super::watch::Watch;
 use crate::scenario::fair::Receiver;
+use crate::scenario::play::raise;
 use crate::scenario::world::{Facts, Held, World};
 
 /// A run in a storm.
@@ -107,7 +110,16 @@ impl Storm {
                 code: Code::TurnPanicked,
                 message: "storm".to_owned(),
             }))),
-            241 | 250.. => self.turn(None),
+            250..=253 => {
+                let more = Budget {
+                    retry_tokens: Tokens::new(u32::from(blow.whom % 3)),
+                    concurrency_tokens: Tokens::new(u32::from(blow.whom / 3 % 2)),
+                    cost_units: CostUnits::units(u64::from(blow.how % 4)),
+                };
+                let raise = raise(&self.world, more);
+                self.turn(Some(raise));
+            }
+            241 | 254.. => self.turn(None),
         }
     }
 

@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use mainstay_graph::DependencyCap;
+use mainstay_machine::caps::DependencyUse;
 use mainstay_machine::{
-    AttemptStarted, AttemptState, EffectStatus, Event, Lap, Run, apply, pending,
+    AttemptStarted, AttemptState, Call, EffectStatus, Event, Lap, Run, apply, pending,
 };
 use mainstay_types::{AttemptNo, CallId, CostUnits, Tokens};
 
@@ -101,6 +103,7 @@ impl Watch {
             | Event::RunClosed
             | Event::RunQuarantined { .. }
             | Event::QuarantineLifted { .. }
+            | Event::BudgetRaised(_)
             | Event::RunTerminated { .. } => {}
             Event::LapStarted(started) => {
                 let head = self.run.head().expect("started");
@@ -176,7 +179,14 @@ impl Watch {
         assert!(out <= head.lap.budget.limits.concurrency_tokens);
         for lap in head.past.iter().chain([&head.lap]) {
             self.check_budget_of(lap);
+            self.check_uses_of(lap);
         }
+        let parallel = self.run.class().caps.parallel_cost;
+        let reserved = head.lap.budget.reserved;
+        assert!(
+            parallel.is_none_or(|cap| reserved <= cap),
+            "too much at once"
+        );
     }
 
     /// The lap that sent an attempt pays for it, also when its end is known in a later one.
@@ -204,6 +214,80 @@ impl Watch {
                 "authorised beyond the limit"
             );
             assert_eq!(retries, budget.retry_used);
+        }
+    }
+}
+
+impl Watch {
+    /// What a lap has taken of its caps is the sum of its attempts, and within them.
+    fn check_uses_of(&self, lap: &Lap) {
+        let caps = &self.run.class().caps;
+        let of_lap = |call: &Call| call.attempts.iter().filter(|a| a.lap == lap.no).count();
+        let made: Vec<usize> = self
+            .run
+            .calls()
+            .iter()
+            .map(|(_, call)| of_lap(call))
+            .collect();
+        let number = |n: usize| u32::try_from(n).expect("few");
+        let attempts = number(made.iter().sum());
+        let branches = number(made.iter().filter(|made| **made != 0).count());
+        assert_eq!((lap.uses.attempts, lap.uses.branches), (attempts, branches));
+        assert!(caps.attempts.is_none_or(|cap| attempts <= cap));
+        assert!(caps.branches.is_none_or(|cap| branches <= cap));
+        for (cap, taken) in caps.dependencies.iter().zip(&lap.uses.dependencies) {
+            self.check_use(lap, cap, taken);
+        }
+    }
+
+    fn check_use(&self, lap: &Lap, cap: &DependencyCap, taken: &DependencyUse) {
+        let mut sum = DependencyUse::default();
+        let newest = self.run.head().expect("started").lap.no == lap.no;
+        for (_, call) in self.run.calls().iter() {
+            let contract = self.run.class().node(call.node).contract();
+            for made in &call.attempts {
+                let asks = contract.and_then(|contract| match made.rung.get() {
+                    0 => Some(&contract.dependency),
+                    below => contract.fallbacks[usize::from(below) - 1]
+                        .dependency
+                        .as_ref(),
+                });
+                if asks != Some(&cap.dependency) {
+                    continue;
+                }
+                let out = made.state == AttemptState::InFlight;
+                if newest && out {
+                    sum.in_flight = sum.in_flight + Tokens::new(1);
+                }
+                if made.lap == lap.no {
+                    sum.retry_used = sum.retry_used + made.retry_tokens;
+                    match made.state {
+                        AttemptState::InFlight => sum.reserved = sum.reserved + made.reserved,
+                        AttemptState::Answered { cost }
+                        | AttemptState::Failed { cost, .. }
+                        | AttemptState::Interrupted { cost }
+                        | AttemptState::Late { cost } => sum.spent = sum.spent + cost,
+                    }
+                }
+            }
+        }
+        assert_eq!(
+            (taken.in_flight, taken.reserved),
+            (sum.in_flight, sum.reserved)
+        );
+        assert_eq!(taken.spent, sum.spent);
+        assert!(
+            cap.concurrency_tokens
+                .is_none_or(|cap| sum.in_flight <= cap)
+        );
+        assert!(cap.retry_tokens.is_none_or(|cap| sum.retry_used <= cap));
+        if !self.overshot {
+            assert_eq!(taken.retry_used, sum.retry_used);
+            let cost = sum.spent + sum.reserved;
+            assert!(
+                cap.cost_units.is_none_or(|cap| cost <= cap),
+                "a dependency's cost"
+            );
         }
     }
 }

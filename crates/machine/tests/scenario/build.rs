@@ -3,14 +3,15 @@
 //! Nodes: `read soft advisory write each local when NAME [needs=a,b] [when=p] [attempts= timeout=
 //! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,..] [notice=] [max= scope=
 //! effect= bound= ttl= resolve=]`; then `result NAME..` (default: the last node), `reserve
-//! [synthesis= reconcile= deliver=]`.
+//! [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries= at_once= cost=]`; a node asks the
+//! dependency of its own name.
 
 use std::sync::Arc;
 
 use mainstay_graph::{
-    Backoff, Budget, CancelSemantics, Contract, Criticality, EffectContract, EffectSemantics,
-    Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, Reserve, Resolution,
-    SameRequestRule, Schema, ScopeKind, TaskClass, Times, validate,
+    Backoff, Budget, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
+    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
+    Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times, validate,
 };
 use mainstay_types::{
     ClassName, ClassVersion, CostUnits, DependencyName, EffectName, Millis, NodeId, NodeName,
@@ -42,6 +43,10 @@ const START: &[&str] = &[
     "doubt_wait",
     "downtime",
     "on_failure",
+    "on_limit",
+    "attempts_max",
+    "branches_max",
+    "at_once",
     "gates",
 ];
 
@@ -61,6 +66,7 @@ pub(crate) fn class(script: &Script) -> TaskClass {
                     deliver: line.time("deliver").unwrap_or_default(),
                 };
             }
+            "cap" => class.caps.dependencies.push(cap(line)),
             "list" | "say" | "break" | "hold" | "unassemblable" | "code" => {}
             _ => {
                 let node = node(&class, line);
@@ -99,6 +105,8 @@ pub(crate) fn bare() -> TaskClass {
         reserve: Reserve::default(),
         on_downtime: OnDowntime::Absolute,
         on_failure: OnFailure::HandOff,
+        on_limit: OnLimit::default(),
+        caps: Caps::default(),
         nodes: Vec::new(),
         result: Vec::new(),
     }
@@ -123,6 +131,12 @@ fn empty(start: &Line) -> TaskClass {
         Some("fail") => OnFailure::Fail,
         Some(other) => panic!("on_failure={other}"),
     };
+    class.on_limit = start.option("on_limit").map_or(OnLimit::Degrade, |word| {
+        OnLimit::from_word(word).unwrap_or_else(|| panic!("on_limit={word}"))
+    });
+    class.caps.attempts = start.number("attempts_max");
+    class.caps.branches = start.number("branches_max");
+    class.caps.parallel_cost = start.cost("at_once");
     class.on_downtime = match start
         .option("downtime")
         .and_then(|text| text.split_once(':'))
@@ -132,6 +146,17 @@ fn empty(start: &Line) -> TaskClass {
         Some(other) => panic!("downtime={other:?}"),
     };
     class
+}
+
+/// `cap DEPENDENCY retries=N at_once=N cost=UNITS`
+fn cap(line: &Line) -> DependencyCap {
+    line.only(&["retries", "at_once", "cost"]);
+    DependencyCap {
+        dependency: DependencyName::new(line.word(0)).expect("a valid name"),
+        retry_tokens: line.number("retries").map(Tokens::new),
+        concurrency_tokens: line.number("at_once").map(Tokens::new),
+        cost_units: line.cost("cost"),
+    }
 }
 
 fn schema() -> Schema {

@@ -1,7 +1,7 @@
 //! What the text right of `->` means. Whatever is not understood fails.
 //!
 //! ```text
-//! running waiting ended closed quarantined        the run's state | reason CODE  why it waits
+//! running waiting paused ended closed quarantined   the run's state | reason CODE  why it waits
 //! completed degraded handed_off failed canceled terminated [REASON]   the lap's outcome
 //! PATH PHASE [WORD..]           where a call stands, with its reason or failure kind
 //! EventName [WORD..]            this line's turn recorded it; no EventName: it did not
@@ -293,6 +293,10 @@ impl See<'_> {
             | Event::EffectAbsent { call, reason }
             | Event::ControlSettled { call, reason, .. }
             | Event::AddendumRecorded { call, reason } => format!("{} {reason}", path(*call)),
+            Event::BudgetRaised(raised) => format!(
+                "retries={} concurrency={} cost={}",
+                raised.more.retry_tokens, raised.more.concurrency_tokens, raised.more.cost_units
+            ),
             Event::LapEnded {
                 outcome, reason, ..
             } => format!("{} {reason}", outcome.as_str()),

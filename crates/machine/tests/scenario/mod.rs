@@ -22,7 +22,7 @@ mod code;
 mod expect;
 pub(crate) mod fair;
 pub(crate) mod parse;
-mod play;
+pub(crate) mod play;
 pub(crate) mod ways;
 pub(crate) mod world;
 

@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
-use mainstay_graph::TaskClass;
+use mainstay_graph::{Budget, TaskClass};
 use mainstay_machine::{
-    Action, Command, EntryState, Evidence, Finding, LookedUp, Quarantine, Settle, SettleEnd,
-    effect, may_start, pending,
+    Action, AskRaise, Command, EntryState, Evidence, Finding, LookedUp, Quarantine, Settle,
+    SettleEnd, effect, may_start, pending,
 };
 use mainstay_types::{
-    AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent, Timestamp,
+    AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent,
+    Timestamp, Tokens,
 };
 
 use super::expect;
@@ -100,6 +101,7 @@ impl<'a> Play<'a> {
                 let (by, why) = ("ann".to_owned(), "mended".to_owned());
                 self.turn(Command::Continue { from, by, why });
             }
+            "raise" => self.raise(line),
             "terminate" => {
                 let (by, why) = ("ann".to_owned(), "wedged".to_owned());
                 self.turn(Command::Terminate { by, why });
@@ -116,6 +118,17 @@ impl<'a> Play<'a> {
                 line.text
             ),
         }
+    }
+
+    fn raise(&mut self, line: &Line) {
+        line.only(&["retries", "concurrency", "cost"]);
+        let tokens = |name| Tokens::new(line.number(name).unwrap_or(0));
+        let more = Budget {
+            retry_tokens: tokens("retries"),
+            concurrency_tokens: tokens("concurrency"),
+            cost_units: line.cost("cost").unwrap_or_default(),
+        };
+        self.turn(raise(&self.world, more));
     }
 
     fn turn(&mut self, command: Command) {
@@ -219,6 +232,18 @@ impl<'a> Play<'a> {
             evidence,
         }));
     }
+}
+
+/// More for the newest lap, as somebody asks for it who sees the run now.
+pub(crate) fn raise(world: &World, more: Budget) -> Command {
+    let lap = &world.run.head().expect("started").lap;
+    Command::Raise(AskRaise {
+        lap: lap.no,
+        after: u32::try_from(lap.raises.len()).expect("few"),
+        more,
+        by: "ann".to_owned(),
+        why: "worth it".to_owned(),
+    })
 }
 
 /// The look-up the core wants for a call: its number, and when.

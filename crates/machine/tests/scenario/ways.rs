@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use mainstay_graph::{Criticality, OnFailure};
+use mainstay_graph::{Criticality, OnFailure, OnLimit};
 use mainstay_machine::{Event, OutcomeKind, Parts, Phase, Run, RunParts, apply, pending, view};
 use mainstay_types::{CostUnits, Reason, Tokens};
 
@@ -160,7 +160,9 @@ pub(crate) fn assert_explained(world: &World, ended: bool, told: &str) {
         OutcomeKind::Degraded => !lost && !view::notices(&world.run).is_empty(),
         OutcomeKind::HandedOff => lost || out_of_time,
         OutcomeKind::Failed => {
-            let by_class = head.lap.on_failure == OnFailure::Fail && (lost || out_of_time);
+            let at_limits = world.run.class().on_limit == OnLimit::Fail && lost;
+            let by_failure = head.lap.on_failure == OnFailure::Fail && (lost || out_of_time);
+            let by_class = by_failure || at_limits;
             by_class || outcome.reason == Reason::SameInputFails
         }
         OutcomeKind::Canceled => head.cancel.is_some(),

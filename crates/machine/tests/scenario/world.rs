@@ -398,6 +398,7 @@ fn can_come_again(command: &Command) -> bool {
         | Command::LookedUp(_)
         | Command::Cancel { .. }
         | Command::Continue { .. }
+        | Command::Raise { .. }
         | Command::Terminate { .. }
         | Command::Quarantine { .. } => true,
         Command::TakeOver { .. }

@@ -9,6 +9,7 @@ mod halt;
 mod keys;
 mod laps;
 mod late;
+mod limits;
 mod parts;
 mod size;
 mod table;

@@ -40,7 +40,13 @@ async fn one_connection_serves_question_after_question_also_after_a_refusal() {
     });
     let stop = |verb| {
         let (by, why) = ("anna".to_owned(), "a test".to_owned());
-        Ask::Command(CommandAsk { run, verb, by, why })
+        Ask::Command(CommandAsk {
+            run,
+            verb,
+            by,
+            why,
+            more: None,
+        })
     };
     for ask in [
         show,

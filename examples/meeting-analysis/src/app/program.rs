@@ -158,7 +158,11 @@ fn is_over(args: &Args, row: &Summary) -> bool {
     let is_whole = row.outcome == Some(OutcomeKind::Completed);
     let stays = match row.state {
         RunState::Closed | RunState::Quarantined => true,
-        RunState::Running | RunState::Waiting | RunState::WaitingForCode | RunState::Ended => false,
+        RunState::Running
+        | RunState::Waiting
+        | RunState::Paused
+        | RunState::WaitingForCode
+        | RunState::Ended => false,
     };
     stays && (is_whole || !args.go_on)
 }

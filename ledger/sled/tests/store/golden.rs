@@ -117,7 +117,11 @@ fn dump(ledger: &SledLedger) -> String {
     );
     line("wakes", &block_on(ledger.wakes(None)).unwrap());
     line("alerts", &block_on(ledger.alerts(AlertSeq(0))).unwrap());
-    line("classes", &block_on(ledger.classes()).unwrap());
+    // By its stored form: what it is in memory gains fields.
+    for stored in block_on(ledger.classes()).unwrap() {
+        let form = stored.class.to_json().to_canonical();
+        line("class", &(stored.fingerprint.to_string(), form));
+    }
     line("newest", &block_on(ledger.last_time()).unwrap());
     text
 }

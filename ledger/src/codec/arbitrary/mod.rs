@@ -12,7 +12,7 @@ pub(super) use values::{alert, command, entry, summary, waiters};
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_machine::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
-    Prepared, RunStarted,
+    Prepared, Raise, RunStarted,
 };
 use mainstay_types::{
     ClassName, ClassVersion, EffectKey, EffectName, Epoch, Failure, LapNo, Position, Scope, Sent,
@@ -63,8 +63,13 @@ fn of_runs() -> impl Strategy<Value = Event> {
             }
         }),
         lap_started(),
+        raise().prop_map(Event::BudgetRaised),
         Just(Event::RunClosed),
     ]
+}
+
+fn raise() -> impl Strategy<Value = Raise> {
+    (text(), text(), at(), budget()).prop_map(|(by, why, at, more)| Raise { by, why, at, more })
 }
 
 fn lap_started() -> impl Strategy<Value = Event> {

@@ -2,6 +2,7 @@
 
 use mainstay_graph::OnFailure;
 use mainstay_machine::call::{Doubt, Item, Items};
+use mainstay_machine::caps::{DependencyUse, Uses};
 use mainstay_machine::run::Later;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
@@ -14,7 +15,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::leaf::*;
-use super::{budget, class, effect_key, failure, prepared, times};
+use super::{budget, class, effect_key, failure, prepared, raise, times};
 
 /// Any parts of a run.
 pub(in crate::codec) fn parts() -> impl Strategy<Value = RunParts> {
@@ -78,7 +79,7 @@ fn lap() -> impl Strategy<Value = Lap> {
         expected_by,
     });
     let how = (
-        budget_state(),
+        (budget_state(), uses(), vec(raise(), 0..3)),
         select(&[OnFailure::HandOff, OnFailure::Fail][..]),
         option::of(call()),
         option::of(later),
@@ -86,7 +87,7 @@ fn lap() -> impl Strategy<Value = Lap> {
     let ends = (option::of(outcome()), vec((call(), reason()), 0..3));
     (begun, how, ends).prop_map(|(begun, how, (outcome, addenda))| {
         let (no, started_at, continued, times, extended) = begun;
-        let (budget, on_failure, lost, later) = how;
+        let ((budget, uses, raises), on_failure, lost, later) = how;
         Lap {
             no: LapNo(no),
             started_at,
@@ -94,6 +95,8 @@ fn lap() -> impl Strategy<Value = Lap> {
             times,
             extended,
             budget,
+            uses,
+            raises,
             on_failure,
             lost,
             later,
@@ -101,6 +104,24 @@ fn lap() -> impl Strategy<Value = Lap> {
             addenda,
         }
     })
+}
+
+fn uses() -> impl Strategy<Value = Uses> {
+    let dependency = (tokens(), tokens(), cost(), cost()).prop_map(
+        |(retry_used, in_flight, reserved, spent)| DependencyUse {
+            retry_used,
+            in_flight,
+            reserved,
+            spent,
+        },
+    );
+    (any::<u32>(), any::<u32>(), vec(dependency, 0..4)).prop_map(
+        |(attempts, branches, dependencies)| Uses {
+            attempts,
+            branches,
+            dependencies,
+        },
+    )
 }
 
 fn outcome() -> impl Strategy<Value = LapOutcome> {

@@ -1,8 +1,8 @@
 //! Strategies for what is stored as the value of a key: rows, entries, alerts, commands, waits.
 
 use mainstay_machine::{
-    Alert, AlertKind, EffectEntry, EntryState, OutcomeKind, RunState, SettleEnd, StateReason,
-    Summary,
+    Alert, AlertKind, AskRaise, EffectEntry, EntryState, OutcomeKind, RunState, SettleEnd,
+    StateReason, Summary,
 };
 use mainstay_types::{Code, EffectKey, LapNo};
 use proptest::collection::vec;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::leaf::*;
-use super::{class, effect_key, failure};
+use super::{budget, class, effect_key, failure};
 use crate::inbox::InboxCommand;
 use crate::wait::{Waiter, Waiters};
 
@@ -132,6 +132,18 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
             end
         }),
         effect_key().prop_map(|key| InboxCommand::KeySettled { key }),
+        (any::<u32>(), any::<u32>(), budget(), text(), text()).prop_map(
+            |(lap, after, more, by, why)| {
+                let lap = LapNo(lap);
+                InboxCommand::Raise(AskRaise {
+                    lap,
+                    after,
+                    more,
+                    by,
+                    why,
+                })
+            }
+        ),
     ]
 }
 

@@ -26,9 +26,9 @@ use crate::wait::Waiters;
 const KEY: &[u8] = b"golden key";
 const SEQ: Seq = Seq(7);
 /// The registry as it is now.
-const REGISTRY: &str = "registry-3.txt";
+const REGISTRY: &str = "registry-4.txt";
 /// The registries of released versions, each of whose lines holds for ever.
-const REGISTRIES: [&str; 2] = ["registry.txt", "registry-2.txt"];
+const REGISTRIES: [&str; 3] = ["registry.txt", "registry-2.txt", "registry-3.txt"];
 const CHAIN: Chain = Chain::from_u32(0x1234_5678);
 
 fn run() -> RunId {
@@ -218,6 +218,13 @@ fn summaries() -> Vec<Summary> {
     bare.chain(waiting).chain([poisoned]).collect()
 }
 
+fn paused() -> Summary {
+    Summary {
+        reason: Some(StateReason::Code(Code::CostExhausted)),
+        ..sample::summary(1, RunState::Paused)
+    }
+}
+
 fn waiters() -> Waiters {
     let mut waiters = Waiters::default();
     assert!(waiters.register(sample::run(2), 3) && waiters.register(sample::run(3), 300));
@@ -240,6 +247,7 @@ fn values() -> Vec<(String, Vec<Vec<u8>>)> {
     let values = [
         ("entry-1", entry_states().into_iter().map(entry).collect()),
         ("summary-2", summaries().iter().map(summary).collect()),
+        ("summary-2-paused", vec![summary(&paused())]),
         ("start-1", vec![encode_start(KEY, &start())]),
         ("head-1", vec![encode_head(KEY, &head())]),
         ("class-1", vec![encode_class(KEY, &class)]),

@@ -4,7 +4,7 @@
 
 use bincode::{Decode, Encode};
 use mainstay_graph::Budget;
-use mainstay_machine::{ClassRef, Event, LapStarted, LapTimes, LeaseTaken, RunStarted};
+use mainstay_machine::{ClassRef, Event, LapStarted, LapTimes, LeaseTaken, Raise, RunStarted};
 
 use super::wire::{Blob, ReasonV1, Text, Wire, WireEvent, frozen, frozen_event};
 use super::words::{OnFailureV1, OutcomeKindV1};
@@ -109,6 +109,24 @@ frozen! {
         at: i64,
         times: LapTimesV1,
         budget: BudgetV1,
+    }
+}
+
+frozen! { RaiseV1 = Raise { by: Text, why: Text, at: i64, more: BudgetV1 } }
+
+#[derive(Encode, Decode)]
+pub(in crate::codec) struct BudgetRaisedV1(RaiseV1);
+
+impl WireEvent for BudgetRaisedV1 {
+    fn of(event: &Event) -> Option<Self> {
+        let Event::BudgetRaised(raised) = event else {
+            return None;
+        };
+        Some(Self(Wire::wire(raised)))
+    }
+
+    fn event(self) -> Result<Event, DecodeError> {
+        Ok(Event::BudgetRaised(self.0.domain()?))
     }
 }
 

@@ -3,11 +3,11 @@
 //! Released structs are frozen: a change is a new format byte.
 
 use bincode::{Decode, Encode};
-use mainstay_machine::{Alert, EffectEntry, EntryState, SettleEnd, Summary};
+use mainstay_machine::{Alert, AskRaise, EffectEntry, EntryState, SettleEnd, Summary};
 
 use super::call::FailureV1;
 use super::effect::EffectKeyV1;
-use super::run::ClassRefV1;
+use super::run::{BudgetV1, ClassRefV1};
 use super::wire::{Blob, Text, Wire, frozen};
 use super::words::{AlertKindV1, OutcomeKindV1, RunStateV1};
 use crate::check::Head;
@@ -162,6 +162,13 @@ pub(super) enum InboxCommandV1 {
     KeySettled {
         key: EffectKeyV1,
     },
+    Raise {
+        lap: u32,
+        after: u32,
+        more: BudgetV1,
+        by: Text,
+        why: Text,
+    },
 }
 
 impl Wire<InboxCommand> for InboxCommandV1 {
@@ -188,6 +195,13 @@ impl Wire<InboxCommand> for InboxCommandV1 {
             InboxCommand::KeySettled { key } => Self::KeySettled {
                 key: Wire::wire(key),
             },
+            InboxCommand::Raise(ask) => Self::Raise {
+                lap: Wire::wire(&ask.lap),
+                after: Wire::wire(&ask.after),
+                more: Wire::wire(&ask.more),
+                by: Wire::wire(&ask.by),
+                why: Wire::wire(&ask.why),
+            },
         }
     }
 
@@ -212,6 +226,19 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 end: end.domain()?,
             },
             Self::KeySettled { key } => InboxCommand::KeySettled { key: key.domain()? },
+            Self::Raise {
+                lap,
+                after,
+                more,
+                by,
+                why,
+            } => InboxCommand::Raise(AskRaise {
+                lap: lap.domain()?,
+                after: after.domain()?,
+                more: more.domain()?,
+                by: by.domain()?,
+                why: why.domain()?,
+            }),
         })
     }
 }

@@ -42,7 +42,9 @@ words! {
     SentV1 = Sent { NotSent, MaybeSent, Answered }
     OnFailureV1 = OnFailure { HandOff, Fail }
     OutcomeKindV1 = OutcomeKind { Completed, Degraded, HandedOff, Failed, Canceled, Terminated }
-    RunStateV1 = RunState { Running, Ended, Closed, Quarantined, Waiting, WaitingForCode }
+    RunStateV1 = RunState {
+        Running, Ended, Closed, Quarantined, Waiting, WaitingForCode, Paused,
+    }
     AlertKindV1 = AlertKind {
         HandedOff, InDoubt, EndedLate, PartlyApplied, Quarantined, Addendum,
     }

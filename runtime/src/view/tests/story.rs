@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use mainstay_graph::{
-    Backoff, Budget, CancelSemantics, Contract, Criticality, EffectContract, EffectSemantics,
-    Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, Reserve, Resolution,
+    Backoff, Budget, CancelSemantics, Caps, Contract, Criticality, EffectContract, EffectSemantics,
+    Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit, Reserve, Resolution,
     SameRequestRule, Schema, ScopeKind, TaskClass, Times,
 };
 use mainstay_ledger::Recorded;
@@ -61,6 +61,8 @@ pub(crate) fn class() -> TaskClass {
             max: Millis::from_hours(1),
         },
         on_failure: OnFailure::HandOff,
+        on_limit: OnLimit::default(),
+        caps: Caps::default(),
         nodes: vec![policy(), related(), draft(), tickets()],
         result: vec![NodeId(2), NodeId(3)],
     }

@@ -1,0 +1,236 @@
+//! What a lap has taken of its class's caps, and whether a cap stops an attempt.
+//!
+//! Caps lie beside the budget: how many attempts and branches in all, how much cost at once, how
+//! much of the budget one dependency may take. What is out counts against the lap that is driven,
+//! what it costs against the lap that sent it, as in the budget.
+
+use mainstay_graph::{DependencyCap, OnLimit, TaskClass};
+use mainstay_types::{Code, CostUnits, DependencyName, NodeId, Reason, Refusal, Rung, Tokens};
+
+use crate::guard::Site;
+use crate::run::{Lap, Run};
+use crate::rung::RungSpec;
+use crate::yields;
+
+/// What a lap has taken of its caps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Attempts of all calls.
+    pub attempts: u32,
+    /// Calls that have attempts.
+    pub branches: u32,
+    /// What each dependency with a cap has taken, in the order of the class's caps.
+    pub dependencies: Vec<DependencyUse>,
+}
+
+/// What one dependency has taken of a lap's budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DependencyUse {
+    /// Retry tokens used, those included that its client library took without asking.
+    pub retry_used: Tokens,
+    /// Attempts in flight.
+    pub in_flight: Tokens,
+    /// Cost reserved for attempts in flight.
+    pub reserved: CostUnits,
+    /// Cost of attempts that are over.
+    pub spent: CostUnits,
+}
+
+impl Uses {
+    /// Nothing taken yet.
+    pub(crate) fn of(class: &TaskClass) -> Self {
+        let dependencies = vec![DependencyUse::default(); class.caps.dependencies.len()];
+        Self {
+            dependencies,
+            ..Self::default()
+        }
+    }
+
+    /// What follows it in the next lap: what is out keeps its places.
+    pub(crate) fn next(&mut self) -> Self {
+        let dependencies = self.dependencies.iter_mut().map(|taken| DependencyUse {
+            in_flight: std::mem::replace(&mut taken.in_flight, Tokens::ZERO),
+            ..DependencyUse::default()
+        });
+        Self {
+            dependencies: dependencies.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// An attempt was authorised; `is_branch`: the call's first of the lap.
+    pub(crate) fn begin(&mut self, place: Place, (tokens, cost): (Tokens, CostUnits)) {
+        self.attempts = self.attempts.saturating_add(1);
+        self.branches = self.branches.saturating_add(u32::from(place.is_branch));
+        if let Some(taken) = self.dependency(place.dependency) {
+            taken.retry_used = taken.retry_used + tokens;
+            taken.in_flight = taken.in_flight + Tokens::new(1);
+            taken.reserved = taken.reserved + cost;
+        }
+    }
+
+    /// What a dependency has taken, when it has a cap.
+    pub(crate) fn dependency(&mut self, place: Option<usize>) -> Option<&mut DependencyUse> {
+        self.dependencies.get_mut(place?)
+    }
+}
+
+impl DependencyUse {
+    /// An attempt is not out any more.
+    pub(crate) fn came_back(&mut self) {
+        self.in_flight = self.in_flight.less(Tokens::new(1));
+    }
+
+    /// An attempt is over.
+    pub(crate) fn settle(&mut self, reserved: CostUnits, cost: CostUnits, client_retries: u32) {
+        self.reserved = self.reserved.less(reserved);
+        self.spent = self.spent + cost;
+        self.retry_used = self.retry_used + Tokens::new(client_retries);
+    }
+
+    /// A cost became known after its attempt was settled at `counted`.
+    pub(crate) fn correct(&mut self, counted: CostUnits, cost: CostUnits) {
+        self.spent = self.spent.less(counted) + cost;
+    }
+}
+
+/// What an attempt counts as.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The cap of its dependency, by its place in the class.
+    pub(crate) dependency: Option<usize>,
+    /// Whether it is the first of its call in the lap.
+    pub(crate) is_branch: bool,
+}
+
+/// The place of the cap of the dependency that a rung of a node asks, when it has one.
+pub(crate) fn place_of(run: &Run, node: NodeId, rung: Rung) -> Option<usize> {
+    let caps = &run.class().caps.dependencies;
+    if caps.is_empty() {
+        return None;
+    }
+    let asked = asked(run.class(), node, rung)?;
+    caps.iter().position(|cap| cap.dependency == *asked)
+}
+
+fn asked(class: &TaskClass, node: NodeId, rung: Rung) -> Option<&DependencyName> {
+    let contract = class.node(node).contract()?;
+    match usize::from(rung.get()).checked_sub(1) {
+        None => Some(&contract.dependency),
+        Some(below) => contract.fallbacks.get(below)?.dependency.as_ref(),
+    }
+}
+
+/// Whether the caps let an attempt of the call pass.
+pub(crate) fn check(site: Site<'_>, spec: &RungSpec, tokens: Tokens) -> Result<(), Refusal> {
+    let (caps, lap) = (&site.run.class().caps, &site.head.lap);
+    // Counted only when there is a cap: it looks at every call.
+    let kept = |cap: Option<u32>| cap.map_or(0, |_| yields::calls_kept(site.run, site.call));
+    let counts = |what: &str, used: u32, cap: Option<u32>| match cap {
+        Some(cap) if cap <= used => Err(refusal(site, what).with("used", used).with("cap", cap)),
+        Some(most) if most <= used + kept(cap) => Err(Refusal::new(Code::SoftYields)
+            .with("used", used)
+            .with("kept", kept(cap))
+            .with("cap", most)
+            .about(format!("{}: {what}", site.run.path(site.id)))),
+        Some(_) | None => Ok(()),
+    };
+    counts("attempts", lap.uses.attempts, caps.attempts)?;
+    if is_branch(site, lap) {
+        counts("branches", lap.uses.branches, caps.branches)?;
+    }
+    if let Some(cap) = caps.parallel_cost {
+        let reserved = lap.budget.reserved;
+        costs(site, "cost at once", (reserved, spec.cost), cap)?;
+    }
+    let place = place_of(site.run, site.call.node, site.call.rung);
+    let cap = place.and_then(|place| caps.dependencies.get(place));
+    let taken = place.and_then(|place| lap.uses.dependencies.get(place));
+    match cap.zip(taken) {
+        Some((cap, taken)) => check_dependency(site, (cap, taken), spec, tokens),
+        None => Ok(()),
+    }
+}
+
+/// Whether the cap of the call's dependency leaves it so many retry tokens.
+pub(crate) fn retries_left(site: Site<'_>, tokens: Tokens) -> bool {
+    let place = place_of(site.run, site.call.node, site.call.rung);
+    let caps = &site.run.class().caps.dependencies;
+    let cap = place.and_then(|place| caps.get(place)?.retry_tokens);
+    let taken = place.and_then(|place| site.head.lap.uses.dependencies.get(place));
+    let fits = |(cap, taken): (Tokens, &DependencyUse)| taken.retry_used + tokens <= cap;
+    tokens == Tokens::ZERO || cap.zip(taken).is_none_or(fits)
+}
+
+fn check_dependency(
+    site: Site<'_>,
+    (cap, taken): (&DependencyCap, &DependencyUse),
+    spec: &RungSpec,
+    tokens: Tokens,
+) -> Result<(), Refusal> {
+    let of = |what: &str| format!("{what} of {}", cap.dependency);
+    let counts = |what: &str, used: Tokens, more: Tokens, cap: Option<Tokens>| match cap {
+        Some(cap) if cap < used + more => Err(refusal(site, &of(what))
+            .with("used", used.get())
+            .with("cap", cap.get())),
+        Some(_) | None => Ok(()),
+    };
+    let retries = cap.retry_tokens.filter(|_| tokens != Tokens::ZERO);
+    counts("retries", taken.retry_used, tokens, retries)?;
+    counts(
+        "attempts at once",
+        taken.in_flight,
+        Tokens::new(1),
+        cap.concurrency_tokens,
+    )?;
+    match cap.cost_units {
+        Some(cap) => costs(
+            site,
+            &of("cost"),
+            (taken.spent + taken.reserved, spec.cost),
+            cap,
+        ),
+        None => Ok(()),
+    }
+}
+
+fn costs(
+    site: Site<'_>,
+    what: &str,
+    (used, need): (CostUnits, CostUnits),
+    cap: CostUnits,
+) -> Result<(), Refusal> {
+    if used + need <= cap {
+        return Ok(());
+    }
+    Err(refusal(site, what)
+        .with("need_micros", need.as_micros())
+        .with("used_micros", used.as_micros())
+        .with("cap_micros", cap.as_micros()))
+}
+
+fn refusal(site: Site<'_>, what: &str) -> Refusal {
+    Refusal::new(Code::CapReached).about(format!("{}: {what}", site.run.path(site.id)))
+}
+
+/// Whether the call has no attempt in this lap yet.
+pub(crate) fn is_branch(site: Site<'_>, lap: &Lap) -> bool {
+    !site.call.attempts.iter().any(|made| made.lap == lap.no)
+}
+
+/// What follows when a limit of the lap stops the call: the class's rule for the hard path, and
+/// for soft calls what always follows.
+pub(crate) fn rule(site: Site<'_>) -> OnLimit {
+    match site.run.is_on_hard_path(site.call.node) {
+        true => site.run.class().on_limit,
+        false => OnLimit::Degrade,
+    }
+}
+
+/// Whether a call that ended for this reason was stopped by a limit of the lap.
+pub(crate) const fn is_limit(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::RetryTokensExhausted | Reason::CostExhausted | Reason::CapReached
+    )
+}
