@@ -49,7 +49,7 @@ fn a_store_of_runs_that_end_and_expire_has_no_more_than_it_remembers_and_memory_
         (
             Growth(30_000, 4_000, 3_000),
             Some(4 * SEGMENT_BYTES_SMALL),
-            80 * MIB,
+            96 * MIB,
         )
     };
     let programs = Programs {
