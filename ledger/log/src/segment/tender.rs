@@ -67,18 +67,18 @@ enum Chore {
     Ballast,
 }
 
+/// Whose the names of spares are: those of finished and unfinished ones belong to whoever makes one
+/// while it is wanted, and to whoever takes it while it is ready.
 #[derive(Debug, Default)]
 enum Spare {
     #[default]
     None,
     /// It is being made.
     Wanted,
+    /// It is there, until it has another name.
     Ready(Prepared),
     /// It could not be made.
-    Refused {
-        full: bool,
-        at: Instant,
-    },
+    Refused { full: bool, at: Instant },
 }
 
 /// A file for a segment, full of zeros and durable.
@@ -167,19 +167,26 @@ impl Shared {
             while self.settings.beside && matches!(state.spare, Spare::Wanted) {
                 self.changed.wait(&mut state);
             }
-            match std::mem::take(&mut state.spare) {
-                Spare::Ready(spare) if least <= spare.bytes => Some(spare),
-                other @ (Spare::None | Spare::Wanted | Spare::Ready(_) | Spare::Refused { .. }) => {
-                    state.spare = other;
-                    None
-                }
+            match &state.spare {
+                Spare::Ready(spare) if least <= spare.bytes => Some(spare.clone()),
+                Spare::None | Spare::Wanted | Spare::Ready(_) | Spare::Refused { .. } => None,
             }
         };
-        let (from, prepared) = match spare {
-            Some(spare) => (SPARE, spare),
-            None => (AT_ONCE, self.make(AT_ONCE, bytes.max(least))?),
+        let prepared = match spare {
+            Some(spare) => {
+                let renamed = self.disk.rename(&self.folder.join(SPARE), to);
+                // Only now: while it has the spare's name, a freed segment that became the next
+                // spare would take its place, and get the name `to` instead of it.
+                self.set_spare(Spare::None);
+                renamed?;
+                spare
+            }
+            None => {
+                let made = self.make(AT_ONCE, bytes.max(least))?;
+                self.disk.rename(&self.folder.join(AT_ONCE), to)?;
+                made
+            }
         };
-        self.disk.rename(&self.folder.join(from), to)?;
         self.forget_refusal();
         Ok(prepared)
     }

@@ -3,6 +3,7 @@
 //!
 //! Disks are in memory and the log's thread is off, so that everything happens in one order.
 
+mod between;
 mod closed;
 mod damage;
 mod erase;
