@@ -198,7 +198,11 @@ fn values() -> Vec<(String, Vec<u8>)> {
 }
 
 fn states() -> Vec<(String, Vec<u8>)> {
-    let logs = [sample::story(1), sample::short_story(2)];
+    let logs = [
+        sample::story(1),
+        sample::short_story(2),
+        sample::repaired_story(3),
+    ];
     let mut seeds = Vec::new();
     for (n, log) in logs.into_iter().enumerate() {
         let mut run = Run::unborn(Arc::new(sample::class("meeting-analysis", 3)));
@@ -224,6 +228,7 @@ fn stories() -> Vec<(String, Vec<u8>)> {
     vec![
         ("long".to_owned(), bytes(sample::story(1))),
         ("short".to_owned(), bytes(sample::short_story(2))),
+        ("repaired".to_owned(), bytes(sample::repaired_story(3))),
     ]
 }
 

@@ -319,7 +319,7 @@ fn outcome<O: DeserializeOwned>(run: &Run) -> Result<Outcome<O>, EngineError> {
     };
     let result = ended.result.as_ref().map(decode).transpose()?;
     let package = match ended.kind {
-        OutcomeKind::Completed | OutcomeKind::Degraded => BTreeMap::new(),
+        OutcomeKind::Completed | OutcomeKind::Degraded | OutcomeKind::Rejected => BTreeMap::new(),
         OutcomeKind::HandedOff
         | OutcomeKind::Failed
         | OutcomeKind::Canceled

@@ -23,7 +23,7 @@ impl Live {
     ) -> Option<BoxFuture<'static, ()>> {
         let call = self.run.calls().get(id)?;
         let attempt = call.attempt(no)?;
-        let request = call.prepared.as_ref()?.request.clone();
+        let request = call.request()?.request.clone();
         let facts = AttemptFacts {
             time_left: attempt.timeout,
             ..self.facts(id, call, attempt)?
@@ -45,6 +45,8 @@ impl Live {
                 drop(mailbox.report(Command::Settle(report)).await);
             }));
         };
+        let watch = self.registered.as_ref();
+        let watch = watch.and_then(|code| code.watch(call.node, attempt.rung).cloned());
         let out = Outgoing {
             call: id,
             attempt: no,
@@ -52,6 +54,7 @@ impl Live {
             request,
             facts,
             service,
+            watch,
             cancel: cancel.clone(),
         };
         Some(outgoing::attempt(shared, mailbox, out))

@@ -22,6 +22,7 @@ mod bell;
 mod control;
 mod due;
 mod evidence;
+mod forecast;
 mod inbox;
 mod keeper;
 mod keeping;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use mainstay_dispatch::{
     AttemptContext, AttemptFacts, AttemptRequest, AttemptService, Found, Provider, RawAnswer,
-    look_up,
+    codes, look_up,
 };
-use mainstay_machine::{Command, Finding, LookedUp, Settle, SettleEnd};
+use mainstay_machine::{Command, Evidence, Finding, LookedUp, Settle, SettleEnd};
 use mainstay_types::{
     AttemptNo, BoxFuture, CallId, Code, Failure, FailureKind, Millis, Payload, Reason, RunId, Sent,
     Timestamp, limits,
@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 
 use crate::evidence;
+use crate::forecast::Watch;
 use crate::mailbox::Mailbox;
 use crate::marked::marked_polls;
 use crate::shared::Shared;
@@ -30,6 +31,8 @@ pub(crate) struct Outgoing {
     pub(crate) request: Payload,
     pub(crate) facts: AttemptFacts,
     pub(crate) service: AttemptService,
+    /// What is seen of such attempts.
+    pub(crate) watch: Option<Arc<Watch>>,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -52,7 +55,7 @@ pub(crate) fn attempt(
     let guard = shared.count_out();
     Box::pin(async move {
         let (call, attempt, evidence) = (out.call, out.attempt, shared.evidence());
-        let settle = |end| {
+        let settle = |end, evidence| {
             Command::Settle(Settle {
                 call,
                 attempt,
@@ -60,17 +63,36 @@ pub(crate) fn attempt(
                 evidence,
             })
         };
-        let run = out.facts.run;
+        let (run, watch, began) = (out.facts.run, out.watch.clone(), shared.now());
         let mut report = Report {
             shared: Arc::clone(&shared),
             run,
             mailbox,
-            lost: Some(settle(lost())),
+            lost: Some(settle(lost(), evidence)),
         };
         let end = marked_polls(&shared, run, send(&shared, out)).await;
         drop(guard);
-        report.deliver(settle(settle_end(end))).await;
+        if let Some(watch) = &watch {
+            note(watch, &end, shared.now().since(began));
+        }
+        let evidence = Evidence {
+            predicted: watch.as_ref().and_then(|watch| watch.took()),
+            ..evidence
+        };
+        report.deliver(settle(settle_end(end), evidence)).await;
     })
+}
+
+/// What an attempt took is seen when it was answered, and when it took all of its time: how fast a
+/// provider says no tells nothing about how long it works.
+fn note(watch: &Watch, end: &Result<RawAnswer, Failure>, took: Millis) {
+    match end {
+        Ok(answer) => watch.note(took, answer.cost),
+        Err(failure) if failure.provider_code.as_deref() == Some(codes::ATTEMPT_TIMEOUT) => {
+            watch.note(took, failure.cost);
+        }
+        Err(_) => {}
+    }
 }
 
 async fn send(shared: &Shared, out: Outgoing) -> Result<RawAnswer, Failure> {

@@ -89,7 +89,10 @@ impl Turn<'_> {
                 let owes = !head.closed && head.quarantined.is_none();
                 owes.then_some(driven)
             }
-            Event::CallPrepared { .. }
+            Event::AdmissionDecided(_)
+            | Event::NextDecided(_)
+            | Event::RepairWanted { .. }
+            | Event::CallPrepared { .. }
             | Event::ListRecorded { .. }
             | Event::AttemptStarted(_)
             | Event::AttemptSettled { .. }
@@ -145,6 +148,9 @@ pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
         | Event::EffectPartlyApplied { call } => Some(*call),
         Event::AttemptStarted(started) => Some(started.call),
         Event::RunStarted(_)
+        | Event::AdmissionDecided(_)
+        | Event::NextDecided(_)
+        | Event::RepairWanted { .. }
         | Event::LeaseTaken(_)
         | Event::CallPrepared { .. }
         | Event::ListRecorded { .. }

@@ -8,13 +8,16 @@ use std::sync::Arc;
 
 use mainstay_class::ErasedClass;
 use mainstay_dispatch::{AttemptService, Provider, Stack};
-use mainstay_machine::{ClassRef, Run};
-use mainstay_types::{ClassName, ClassVersion, Digest, NodeId, Rung};
+use mainstay_machine::{ClassRef, Forecast, Run};
+use mainstay_types::{ClassName, ClassVersion, Digest, Millis, NodeId, Rung};
+
+use crate::forecast::{Watch, Watches};
 
 /// Registered classes.
 #[derive(Default)]
 pub struct Registry {
     classes: BTreeMap<(ClassName, ClassVersion), Arc<Registered>>,
+    watches: Watches,
 }
 
 /// A class and the services its attempts go through.
@@ -24,6 +27,7 @@ pub(crate) struct Registered {
     /// could not be loaded again.
     pub(crate) is_stored_differently: bool,
     services: BTreeMap<(NodeId, Rung), AttemptService>,
+    watches: BTreeMap<(NodeId, Rung), Arc<Watch>>,
     /// What follows from the class alone is worked out once, not for every run.
     unborn: Run,
 }
@@ -32,7 +36,7 @@ impl Registry {
     /// Adds a class; a second one of the same name and version replaces the first. `stored` is the
     /// fingerprint under which the store knows its name and version.
     pub(crate) fn add(&mut self, class: Arc<ErasedClass>, stack: &Stack, stored: Option<Digest>) {
-        let mut services = BTreeMap::new();
+        let (mut services, mut watches) = (BTreeMap::new(), BTreeMap::new());
         for (id, node) in class.data.ids() {
             let rungs = node
                 .contract()
@@ -44,6 +48,10 @@ impl Registry {
                 if let Some(provider) = class.provider(id, rung) {
                     services.insert((id, rung), stack.build(Arc::clone(provider)));
                 }
+                let contract = node.contract();
+                if let Some(watch) = contract.and_then(|of| self.watches.of(of, rung)) {
+                    watches.insert((id, rung), watch);
+                }
             }
         }
         let key = (class.data.name.clone(), class.data.version);
@@ -53,6 +61,7 @@ impl Registry {
             class,
             is_stored_differently,
             services,
+            watches,
         };
         self.classes.insert(key, Arc::new(registered));
     }
@@ -87,6 +96,25 @@ impl Registered {
     /// The service of a node's rung.
     pub(crate) fn service(&self, node: NodeId, rung: Rung) -> Option<AttemptService> {
         self.services.get(&(node, rung)).cloned()
+    }
+
+    /// What is seen of the attempts of a node's rung.
+    pub(crate) fn watch(&self, node: NodeId, rung: Rung) -> Option<&Arc<Watch>> {
+        self.watches.get(&(node, rung))
+    }
+
+    /// What is known of how long runs of the class take.
+    pub(crate) fn forecast(&self, takes_later: bool) -> Forecast {
+        let primaries = self
+            .watches
+            .iter()
+            .filter(|((_, rung), _)| *rung == Rung(0));
+        let seen = primaries.filter_map(|(&(node, _), watch)| Some((node, watch.took()?)));
+        Forecast {
+            queue: Millis::ZERO,
+            calls: seen.collect(),
+            takes_later,
+        }
     }
 
     /// The provider of a node's rung.

@@ -106,7 +106,10 @@ impl Shared {
     /// The volatile facts for one decision.
     pub(crate) fn evidence(&self) -> Evidence {
         let draw = u32::try_from(self.ports.rng.next_u64() >> 32).unwrap_or(u32::MAX);
-        Evidence { draw }
+        Evidence {
+            draw,
+            ..Evidence::default()
+        }
     }
 
     pub(crate) fn mailbox(&self, run: RunId) -> Option<Mailbox> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use mainstay_class::{Class, Value};
 use mainstay_dispatch::TraceContext;
 use mainstay_ledger::HeldKey;
-use mainstay_machine::{ClassRef, Command, RunStarted, start};
+use mainstay_machine::{AskStart, ClassRef, Command, RunStarted, start};
 use mainstay_types::{
     Code, LapNo, Millis, Payload, Refusal, RunId, StartKey, Tenant, Timestamp, json, limits,
 };
@@ -40,6 +40,8 @@ pub struct Start<I, O> {
     key: Option<Result<StartKey, EngineError>>,
     traceparent: Option<String>,
     continues: bool,
+    within: Option<Millis>,
+    takes_later: bool,
     types: PhantomData<fn(I) -> O>,
 }
 
@@ -58,6 +60,8 @@ impl<I: Value, O: Value> Start<I, O> {
             key: None,
             traceparent: None,
             continues: false,
+            within: None,
+            takes_later: false,
             types: PhantomData,
         }
     }
@@ -82,6 +86,22 @@ impl<I: Value, O: Value> Start<I, O> {
         self
     }
 
+    /// How long this caller waits, when that is less than the class says.
+    ///
+    /// A run whose needs do not fit is not begun: INSUFFICIENT_TIME_BUDGET, with the numbers.
+    pub const fn answer_within(mut self, within: Millis) -> Self {
+        self.within = Some(within);
+        self
+    }
+
+    /// Takes a later answer: when what the run needs does not fit before its answer, and its class
+    /// says how long it may work behind one (`later`), the run begins all the same and its answer
+    /// is `Later` at once. The outcome comes when it is there.
+    pub const fn or_later(mut self) -> Self {
+        self.takes_later = true;
+        self
+    }
+
     /// The caller's W3C `traceparent`: the run's spans take their places in that trace, and every
     /// attempt passes it on with a span of its own and the caller's sampling flag. One that is none
     /// is ignored, as its standard asks for; a span event says so.
@@ -99,9 +119,9 @@ impl<I: Value, O: Value> Start<I, O> {
 /// started. With one it is: the next start finds that run.
 ///
 /// Refused with nothing stored: INVALID_INPUT, PAYLOAD_TOO_LARGE, START_KEY_MISMATCH,
-/// CLASS_UNKNOWN, CLASS_CHANGED, ENGINE_STOPPING; ENGINE_FULL and STORE_FULL say when to come
-/// back. CLASS_PANICKED when the class's code panics before the run is durable; nothing is stored
-/// then either.
+/// CLASS_UNKNOWN, CLASS_CHANGED, ENGINE_STOPPING, and INSUFFICIENT_TIME_BUDGET without a key;
+/// ENGINE_FULL and STORE_FULL say when to come back. CLASS_PANICKED when the class's code panics
+/// before the run is durable; nothing is stored then either.
 impl<I: Value, O: Value> IntoFuture for Start<I, O> {
     type Output = Result<RunHandle<O>, EngineError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
@@ -118,6 +138,8 @@ impl<I: Value, O: Value> IntoFuture for Start<I, O> {
                 tenant,
                 key: key.transpose()?,
                 traceparent,
+                within: self.within,
+                takes_later: self.takes_later,
             };
             let class = request.class.name.clone();
             let begun = begin(&shared, request).await;
@@ -156,6 +178,8 @@ struct Request {
     tenant: Tenant,
     key: Option<StartKey>,
     traceparent: Option<String>,
+    within: Option<Millis>,
+    takes_later: bool,
 }
 
 async fn begin(shared: &Arc<Shared>, request: Request) -> Result<Found, EngineError> {
@@ -175,8 +199,10 @@ async fn begin(shared: &Arc<Shared>, request: Request) -> Result<Found, EngineEr
     let registered = startable(shared, &request.class)?;
     let now = shared.now();
     let id = shared.ports.ids.run_id(now);
+    let forecast = registered.forecast(request.takes_later);
     let started = started((shared, &registered), id, request, now);
-    match drive_new(shared, registered, started).await {
+    let ask = Box::new(AskStart { started, forecast });
+    match drive_new(shared, registered, ask).await {
         Ok(left) => Ok(Found {
             id,
             reused: false,
@@ -229,9 +255,9 @@ fn started(
     run: RunId,
     request: Request,
     at: Timestamp,
-) -> Box<RunStarted> {
+) -> RunStarted {
     let data = &registered.class.data;
-    Box::new(RunStarted {
+    RunStarted {
         run,
         class: request.class,
         tenant: request.tenant,
@@ -239,12 +265,12 @@ fn started(
         input: request.input,
         at,
         lap: LapNo(1),
-        times: start::lap_times(data, at),
+        times: start::lap_times(data, at, request.within),
         budget: data.budget,
         on_failure: data.on_failure,
         worker: shared.worker,
         traceparent: request.traceparent,
-    })
+    }
 }
 
 enum NotStarted {
@@ -257,9 +283,9 @@ enum NotStarted {
 async fn drive_new(
     shared: &Arc<Shared>,
     registered: Arc<Registered>,
-    started: Box<RunStarted>,
+    ask: Box<AskStart>,
 ) -> Result<Left, NotStarted> {
-    let id = started.run;
+    let id = ask.started.run;
     let held = shared.hold_lease().await;
     held.map_err(|error| NotStarted::Error(error.into()))?;
     let (mailbox, receiver) = Mailbox::new();
@@ -278,7 +304,7 @@ async fn drive_new(
     let mut live = Live::new(Arc::clone(shared), subject, (mailbox, receiver));
     let (tell, told) = oneshot::channel::<Result<(), Stop>>();
     shared.ports.spawner.spawn(Box::pin(async move {
-        let begun = live.begin(Command::Start(started)).await;
+        let begun = live.begin(Command::Start(ask)).await;
         if begun.is_ok() {
             drop(tell.send(begun));
             live.drive(Vec::new()).await;

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_ledger::{Drive, Op, Part, Stamped};
-use mainstay_machine::{Action, Alert, Command, EffectEntry, Run, Summary, alert, effect, view};
+use mainstay_machine::{
+    Action, Alert, Call, Command, EffectEntry, Evidence, Run, Summary, alert, effect, view,
+};
 use mainstay_types::{
     CallId, ClassName, Code, Corrupt, Digest, Failure, FailureKind, MessageId, Payload, Refusal,
     RunId, Sent, Seq, Timestamp, limits,
@@ -315,8 +317,26 @@ impl<'a> Turn<'a> {
                 call,
                 entry: Box::new(entry.clone()),
             },
-            None => Command::Authorize { call },
+            None => Command::Authorize {
+                call,
+                rung: wanted.rung,
+                evidence: self.seen(wanted),
+            },
         })
+    }
+}
+
+impl Turn<'_> {
+    /// What was seen of such attempts.
+    fn seen(&self, call: &Call) -> Evidence {
+        let watch = self
+            .registered
+            .and_then(|code| code.watch(call.node, call.rung));
+        Evidence {
+            predicted: watch.and_then(|watch| watch.took()),
+            predicted_cost: watch.and_then(|watch| watch.cost()),
+            ..Evidence::default()
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use mainstay_class::{PreparedRequest, PreparedValue};
 use mainstay_ledger::codec;
-use mainstay_machine::{Command, Event, Prepared, Run};
+use mainstay_machine::{AttemptState, Call, Command, Event, Prepared, Repair, Run};
 use mainstay_types::{CallId, Code, Failure, FailureKind, Payload, Sent, limits};
 
 use crate::registry::Registered;
@@ -14,6 +14,9 @@ use crate::registry::Registered;
 pub(crate) fn prepare(registered: &Registered, run: &Run, id: CallId) -> Option<Command> {
     let head = run.head()?;
     let call = run.calls().get(id)?;
+    if let Some(wrong) = &call.repair {
+        return repair(registered, run, (id, call, wrong));
+    }
     let values = run.values(&run.class().node(call.node).inputs);
     let made = registered.class.prepare(call.node, &head.input, &values);
     Some(match made.and_then(check) {
@@ -23,6 +26,33 @@ pub(crate) fn prepare(registered: &Registered, run: &Run, id: CallId) -> Option<
         },
         Ok(PreparedValue::List(items)) => listed(id, items),
         Ok(PreparedValue::Value(result)) => Command::Computed { call: id, result },
+        Err(failure) => Command::Unpreparable { call: id, failure },
+    })
+}
+
+/// Runs the code that makes a request anew, from the first one and what was wrong with its reply.
+fn repair(
+    registered: &Registered,
+    run: &Run,
+    (id, call, wrong): (CallId, &Call, &Repair),
+) -> Option<Command> {
+    let (head, first) = (run.head()?, call.prepared.as_ref()?);
+    let failure = match &call.attempt(wrong.of)?.state {
+        AttemptState::Failed { failure, .. } => failure,
+        AttemptState::InFlight
+        | AttemptState::Answered { .. }
+        | AttemptState::Interrupted { .. }
+        | AttemptState::Late { .. } => return None,
+    };
+    let made = registered
+        .class
+        .repair(call.node, &head.input, (&first.request, failure));
+    let made = made.and_then(|made| check_size(&made.request).map(|()| made));
+    Some(match made {
+        Ok(request) => Command::Prepared {
+            call: id,
+            prepared: prepared(request),
+        },
         Err(failure) => Command::Unpreparable { call: id, failure },
     })
 }

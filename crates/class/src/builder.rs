@@ -13,7 +13,7 @@ use mainstay_dispatch::{Read, ReadProvider, Value, Write, WriteProvider};
 use mainstay_graph::{
     Criticality, DependencyCap, OnDowntime, OnFailure, OnLimit, Problem, SameRequestRule, Schema,
 };
-use mainstay_types::{ClassName, ClassVersion, DependencyName};
+use mainstay_types::{ClassName, ClassVersion, DependencyName, Millis};
 
 use crate::call::Call;
 use crate::checked::{schema, stand_in};
@@ -75,6 +75,7 @@ impl<I: Value> Builder<I> {
             on_failure: OnFailure::HandOff,
             on_limit: OnLimit::default(),
             caps: mainstay_graph::Caps::default(),
+            later: None,
             nodes: Vec::new(),
             result: Vec::new(),
         };
@@ -119,6 +120,14 @@ impl<I: Value> Builder<I> {
     /// `HandOff` or `Fail`. Soft calls are left out then, whatever this says.
     pub fn on_limit(&mut self, rule: OnLimit) -> &mut Self {
         self.data.on_limit = rule;
+        self
+    }
+
+    /// How long a run may work whose answer would come too late, counted from its start. A caller
+    /// who takes a later answer is told `Later` at once then; any other is refused. Default: such a
+    /// run is not begun.
+    pub fn later(&mut self, within: Millis) -> &mut Self {
+        self.data.later = Some(within);
         self
     }
 
@@ -415,6 +424,7 @@ fn draft<I>(name: &str, refs: &impl Refs, shape: Shape, make: Maker<I>) -> Draft
         code: Code {
             make,
             identify: None,
+            repair: None,
         },
     }
 }

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use mainstay_dispatch::{Keys, Promise, Provider, Read, ReadProvider, Value};
 use mainstay_graph::{Backoff, CancelSemantics, Criticality, FallbackKind, SameRequestRule};
-use mainstay_types::{Millis, Tokens};
+use mainstay_types::{Failure, Millis, Tokens};
 
 use crate::builder::Builder;
 use crate::draft::{Draft, RungDraft};
 use crate::kinds::{Attempting, Effecting, Kind, Omittable, Presence, Slotted, Substitutable};
+use crate::make::repairer;
 use crate::refs::Predicate;
 use crate::settings::Cost;
 
@@ -235,6 +236,23 @@ impl<I: Value, K: Kind> Call<'_, I, K> {
         F: Read<Request = K::Request, Reply = K::Value> + Clone,
     {
         self.substitute(FallbackKind::LocalCompute, compute)
+    }
+
+    /// Asks the same provider once more when its reply does not keep its schema (RESULT_INVALID),
+    /// with the request that `again` makes of the first one and of what was wrong. One for each
+    /// call and lap, for one retry token; then the fallbacks follow, with the first request.
+    ///
+    /// Like every closure of a class it must be a function of what it is given.
+    pub fn repair<F>(mut self, again: F) -> Self
+    where
+        K: Substitutable,
+        F: Fn(&I, K::Request, &Failure) -> K::Request + Send + Sync + 'static,
+    {
+        if let Some(edge) = self.draft.shape.edge() {
+            edge.repair = true;
+        }
+        self.draft.code.repair = Some(repairer(again));
+        self
     }
 
     fn substitute<F: Read + Clone>(self, kind: FallbackKind, dependency: &F) -> Self {

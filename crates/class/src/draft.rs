@@ -11,7 +11,7 @@ use mainstay_graph::{
 };
 use mainstay_types::{DependencyName, EffectName, Millis, limits};
 
-use crate::make::{Identify, Maker};
+use crate::make::{Identify, Maker, Repairer};
 use crate::refs::Source;
 
 /// Attempts of a primary unless the class says otherwise; the run's retry tokens bound them too.
@@ -36,6 +36,7 @@ pub(crate) struct Draft<I> {
 pub(crate) struct Code<I> {
     pub(crate) make: Maker<I>,
     pub(crate) identify: Option<Identify<I>>,
+    pub(crate) repair: Option<Repairer<I>>,
 }
 
 /// The part of a node that differs by kind.
@@ -54,6 +55,8 @@ pub(crate) struct Edge {
     pub(crate) attempts: u32,
     pub(crate) deadline_reserve: Millis,
     pub(crate) rungs: Vec<RungDraft>,
+    /// Whether the class can say what was wrong with a reply.
+    pub(crate) repair: bool,
     pub(crate) request: Schema,
     pub(crate) reply: Schema,
 }
@@ -143,6 +146,7 @@ impl Edge {
             attempts: ATTEMPTS_DEFAULT,
             deadline_reserve: Millis::ZERO,
             rungs: Vec::new(),
+            repair: false,
             request,
             reply,
         }
@@ -183,6 +187,7 @@ impl Edge {
             cost: promise.cost,
             deadline_reserve: self.deadline_reserve,
             backoff: promise.backoff,
+            repair: self.repair,
             retry_cap: promise.retry_cap,
             fallbacks,
             request: self.request,

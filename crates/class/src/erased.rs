@@ -89,6 +89,35 @@ impl ErasedClass {
             .map_err(|failure| named(&format!("node `{}`", data.name), failure))
     }
 
+    /// Makes the request of a read anew, from the first one and from what was wrong with its reply.
+    ///
+    /// Errors and panics as in [`ErasedClass::prepare`].
+    pub fn repair(
+        &self,
+        node: NodeId,
+        input: &Payload,
+        (request, failure): (&Payload, &Failure),
+    ) -> Result<PreparedRequest, Failure> {
+        let place = usize::from(node.get());
+        let Some(data) = self.data.nodes.get(place) else {
+            return Err(invalid(format!("the class has no node {node}")));
+        };
+        let named = |failure| named(&format!("node `{}`", data.name), failure);
+        match self.code.repair(place, input, (request, failure)) {
+            Some(Ok(Made::Request(request))) => {
+                let fingerprint = fingerprint(&request, &[]).map_err(named)?;
+                Ok(PreparedRequest {
+                    request,
+                    fingerprint,
+                    business_id: None,
+                })
+            }
+            Some(Ok(Made::List(_) | Made::Value(_))) => unreachable!("it is kept as a request"),
+            Some(Err(failure)) => Err(named(failure)),
+            None => Err(named(invalid("the class does not say how to ask again"))),
+        }
+    }
+
     /// Makes the run's result from recorded bytes; `values` in the order of the class's result.
     ///
     /// Errors and panics as in [`ErasedClass::prepare`].
@@ -306,6 +335,14 @@ pub(crate) trait ClassCode: Send + Sync {
         values: &[Option<Payload>],
     ) -> Result<(Made, Option<String>), Failure>;
 
+    /// The request of the node at `place` made anew; `None` when the class does not say how.
+    fn repair(
+        &self,
+        place: usize,
+        input: &Payload,
+        wrong: (&Payload, &Failure),
+    ) -> Option<Result<Made, Failure>>;
+
     fn assemble(&self, input: &Payload, values: &[Option<Payload>]) -> Result<Made, Failure>;
 }
 
@@ -327,9 +364,20 @@ impl<I: Value> ClassCode for TypedCode<I> {
         values: &[Option<Payload>],
     ) -> Result<(Made, Option<String>), Failure> {
         let input = input_of::<I>(input)?;
-        let Code { make, identify } = &self.nodes[place];
+        let Code { make, identify, .. } = &self.nodes[place];
         let made = make(&input, values)?;
         Ok((made, identify.as_ref().map(|identify| identify(&input))))
+    }
+
+    fn repair(
+        &self,
+        place: usize,
+        input: &Payload,
+        (request, failure): (&Payload, &Failure),
+    ) -> Option<Result<Made, Failure>> {
+        let repair = self.nodes.get(place)?.repair.as_ref()?;
+        let input = input_of::<I>(input);
+        Some(input.and_then(|input| repair(&input, request, failure)))
     }
 
     fn assemble(&self, input: &Payload, values: &[Option<Payload>]) -> Result<Made, Failure> {

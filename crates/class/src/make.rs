@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use mainstay_dispatch::{Value, ValueError, encode};
+use mainstay_dispatch::{Value, ValueError, decode, encode};
 use mainstay_types::{Failure, FailureKind, Payload, Sent};
 
 use crate::refs::{Recorded, Refs};
@@ -23,6 +23,24 @@ pub(crate) type Maker<I> =
 
 /// The business id of a run, from its input alone.
 pub(crate) type Identify<I> = Box<dyn Fn(&I) -> String + Send + Sync>;
+
+/// A request made anew: from the input, the bytes of the first request, and what was wrong.
+pub(crate) type Repairer<I> =
+    Box<dyn Fn(&I, &Payload, &Failure) -> Result<Made, Failure> + Send + Sync>;
+
+/// `closure` over the request as its own type, its result put into bytes.
+pub(crate) fn repairer<I, F, Q>(closure: F) -> Repairer<I>
+where
+    I: 'static,
+    F: Fn(&I, Q, &Failure) -> Q + Send + Sync + 'static,
+    Q: Value,
+{
+    Box::new(move |input, before, failure| {
+        let before = decode::<Q>(before)
+            .map_err(|error| invalid(format!("the first request cannot be read: {error}")))?;
+        request(&closure(input, before, failure))
+    })
+}
 
 /// The failure of a class's own code: nothing was sent, and the same input fails again.
 pub(crate) fn invalid(message: impl Into<String>) -> Failure {

@@ -39,6 +39,9 @@ pub struct TaskClass {
     pub on_limit: OnLimit,
     /// What one lap may do at most, beside its budget.
     pub caps: Caps,
+    /// How long a lap may work whose answer would come too late, when its caller takes a later
+    /// one; `None`: such a lap is not begun.
+    pub later: Option<Millis>,
     /// The calls, each after all that it needs.
     pub nodes: Vec<Node>,
     /// The nodes whose values make the result.
@@ -76,6 +79,19 @@ impl TaskClass {
         self.times
             .work_by
             .unwrap_or_else(|| self.times.answer_by.less(self.reserve.deliver))
+    }
+
+    /// The reads that can be asked once more with what was wrong.
+    pub fn repairing(&self) -> impl Iterator<Item = NodeId> {
+        let can = |node: &Node| match &node.kind {
+            NodeKind::Read { contract } => contract.repair,
+            NodeKind::Write { .. } | NodeKind::Each { .. } | NodeKind::Local | NodeKind::When => {
+                false
+            }
+        };
+        self.ids()
+            .filter(move |(_, node)| can(node))
+            .map(|(id, _)| id)
     }
 
     /// Whether any node writes.

@@ -31,6 +31,9 @@ pub struct Contract {
     pub deadline_reserve: Millis,
     /// How long to wait between attempts.
     pub backoff: Backoff,
+    /// Whether the class can ask once more with what was wrong when a reply does not keep its
+    /// schema. Only for reads.
+    pub repair: bool,
     /// The most retry tokens this call may use; `None`: all of the run's.
     pub retry_cap: Option<Tokens>,
     /// What is tried after the primary, in order.

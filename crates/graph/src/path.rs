@@ -68,8 +68,14 @@ pub fn hard_path(class: &TaskClass) -> BTreeSet<NodeId> {
 /// the same every time. Empty when nothing is needed.
 #[must_use]
 pub fn critical_path(class: &TaskClass) -> CriticalPath {
+    critical_path_by(class, |id| estimate(class.node(id)))
+}
+
+/// The same, with other estimates than the contracts', for example observed ones.
+#[must_use]
+pub fn critical_path_by(class: &TaskClass, estimate: impl Fn(NodeId) -> Millis) -> CriticalPath {
     let hard = hard_path(class);
-    let arrivals = arrivals(class, &hard);
+    let arrivals = arrivals(class, &hard, estimate);
     let last = hard
         .into_iter()
         .max_by_key(|&id| (arrivals[index(id)].end, id));
@@ -83,14 +89,18 @@ struct Arrival {
     before: Option<NodeId>,
 }
 
-fn arrivals(class: &TaskClass, hard: &BTreeSet<NodeId>) -> Vec<Arrival> {
+fn arrivals(
+    class: &TaskClass,
+    hard: &BTreeSet<NodeId>,
+    estimate: impl Fn(NodeId) -> Millis,
+) -> Vec<Arrival> {
     let mut arrivals = vec![Arrival::default(); class.nodes.len()];
     for (id, node) in class.ids().filter(|(id, _)| hard.contains(id)) {
         let needs = node.needs().filter(|need| hard.contains(need));
         let before = needs.max_by_key(|&need| (arrivals[index(need)].end, need));
         let start = before.map_or(Millis::ZERO, |need| arrivals[index(need)].end);
         arrivals[index(id)] = Arrival {
-            end: start + estimate(node),
+            end: start + estimate(id),
             before,
         };
     }
@@ -185,7 +195,7 @@ fn index(id: NodeId) -> usize {
 /// that reserve.
 pub(crate) fn longest(class: &TaskClass) -> (CriticalPath, Millis) {
     let hard = hard_path(class);
-    let arrivals = arrivals(class, &hard);
+    let arrivals = arrivals(class, &hard, |id| estimate(class.node(id)));
     let reserves = downstream_reserves(class);
     // All nodes of one chain may need the same time; the last of them tells most.
     let last = hard

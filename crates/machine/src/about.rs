@@ -12,6 +12,7 @@ impl Event {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::RunStarted(_) => "RunStarted",
+            Self::AdmissionDecided(_) => "AdmissionDecided",
             Self::LeaseTaken(_) => "LeaseTaken",
             Self::CallPrepared { .. } => "CallPrepared",
             Self::ListRecorded { .. } => "ListRecorded",
@@ -20,6 +21,8 @@ impl Event {
             Self::AttemptInterrupted { .. } => "AttemptInterrupted",
             Self::CallSettled { .. } => "CallSettled",
             Self::CallRescheduled { .. } => "CallRescheduled",
+            Self::NextDecided(_) => "NextDecided",
+            Self::RepairWanted { .. } => "RepairWanted",
             Self::CallOmitted { .. } => "CallOmitted",
             Self::CallSkipped { .. } => "CallSkipped",
             Self::CallFailed { .. } => "CallFailed",
@@ -51,12 +54,14 @@ impl Event {
     pub const fn call(&self) -> Option<CallId> {
         match self {
             Self::AttemptStarted(started) => Some(started.call),
+            Self::NextDecided(decision) => Some(decision.call),
             Self::CallPrepared { call, .. }
             | Self::ListRecorded { call, .. }
             | Self::AttemptSettled { call, .. }
             | Self::AttemptInterrupted { call, .. }
             | Self::CallSettled { call, .. }
             | Self::CallRescheduled { call, .. }
+            | Self::RepairWanted { call, .. }
             | Self::CallOmitted { call, .. }
             | Self::CallSkipped { call }
             | Self::CallFailed { call, .. }
@@ -72,6 +77,7 @@ impl Event {
             | Self::AddendumRecorded { call, .. } => Some(*call),
             Self::CodeFailed { call, .. } => *call,
             Self::RunStarted(_)
+            | Self::AdmissionDecided(_)
             | Self::LeaseTaken(_)
             | Self::CancelRequested { .. }
             | Self::AnsweredLater { .. }

@@ -4,13 +4,17 @@
 //! depend on who asks or how often.
 
 use mainstay_graph::OnLimit;
-use mainstay_types::{CallId, Code, FailureKind, Reason, Timestamp, limits};
+use mainstay_types::{
+    CallId, Code, Failure, FailureKind, Reason, Refusal, Sent, Timestamp, limits,
+};
 
 use crate::call::{Call, Phase};
+use crate::decision::NextAction;
 use crate::ending::Why;
-use crate::event::Event;
+use crate::event::{AttemptEnd, Event};
 use crate::guard::Site;
 use crate::needs::{self, Needs};
+use crate::next::{Ground, Wait};
 use crate::run::{Head, Run};
 use crate::{attempt, caps, ending, lap, next, yields};
 
@@ -31,7 +35,8 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     lap::due(run, head, now)
 }
 
-/// One layer: at most one hard loss at a time, so that each is decided on the state it is in.
+/// One layer: at most one hard loss or stopped read at a time, so that each is decided on the state
+/// it is in.
 fn due_of_calls(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
     let preparing = run
         .calls
@@ -49,17 +54,29 @@ fn due_of_calls(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
             call,
             now,
         };
-        blocked(site).map_or_else(Vec::new, |why| next::fall_back(site, why))
+        of_ready(site)
     });
     let mut events = Vec::new();
     for of_call in preparing.chain(items).chain(ready) {
         events.extend(of_call);
-        let is_lost = matches!(events.last(), Some(Event::HardPathLost { .. }));
-        if is_lost || limits::ADVANCE_EVENTS_MAX <= events.len() {
+        let is_last = events.last().is_some_and(ends_a_layer);
+        if is_last || limits::ADVANCE_EVENTS_MAX <= events.len() {
             return events;
         }
     }
     events
+}
+
+/// A hard loss or a stopped read: what else is due depends on it.
+const fn ends_a_layer(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::HardPathLost { .. }
+            | Event::CallRescheduled {
+                reason: Reason::Preempted,
+                ..
+            }
+    )
 }
 
 /// What the settled needs of a call decide by themselves.
@@ -74,8 +91,60 @@ fn of_needs(run: &Run, id: CallId, call: &Call) -> Vec<Event> {
     }
 }
 
-/// Why a ready call can never start on its rung in this lap; `None` while it still may.
-fn blocked(site: Site<'_>) -> Option<Why> {
+/// What follows for a ready call that may not start: nothing while it still may later.
+fn of_ready(site: Site<'_>) -> Vec<Event> {
+    let (why, refusal) = match blocked(site) {
+        Blocked::Not => return Vec::new(),
+        Blocked::ForAPlace => return preempt(site),
+        Blocked::Late(why) => (why, None),
+        Blocked::For(why, refusal) => (why, Some(refusal)),
+    };
+    let ground = Ground {
+        refusal: refusal.as_ref(),
+        ..Ground::of(site)
+    };
+    next::fall_back(ground, why)
+}
+
+/// Stops a running soft read, so that a hard call has its place. It may begin again later.
+fn preempt(site: Site<'_>) -> Vec<Event> {
+    let Some((id, call, out)) = yields::victim(site.run) else {
+        return Vec::new();
+    };
+    let ground = Ground::of(Site { id, call, ..site });
+    let failure = Failure::new(FailureKind::Canceled, Sent::MaybeSent);
+    let (rung, not_before, reason) = (call.rung, site.now, Reason::Preempted);
+    vec![
+        Event::AttemptSettled {
+            call: id,
+            attempt: out.no,
+            end: AttemptEnd::Failed(failure),
+            cost: out.reserved,
+            client_retries: 0,
+        },
+        ground.decided(NextAction::Retry { at: not_before }, reason, Wait::NONE),
+        Event::CallRescheduled {
+            call: id,
+            rung,
+            not_before,
+            reason,
+        },
+    ]
+}
+
+/// Why a ready call does not start.
+enum Blocked {
+    /// It may, or may later.
+    Not,
+    /// A running soft read has its place.
+    ForAPlace,
+    /// Its time is over.
+    Late(Why),
+    /// This refuses it for good on its rung in this lap.
+    For(Why, Refusal),
+}
+
+fn blocked(site: Site<'_>) -> Blocked {
     let Site {
         run,
         head,
@@ -83,20 +152,42 @@ fn blocked(site: Site<'_>) -> Option<Why> {
         call,
         now,
     } = site;
-    let kind = call.last_failure().map(|failure| failure.kind);
-    let kind = kind.unwrap_or(FailureKind::DeadlineExhausted);
     let Phase::Ready { not_before } = call.phase else {
-        return None;
+        return Blocked::Not;
     };
-    let latest = attempt::latest_start(run, head, call)?;
+    let Some(latest) = attempt::latest_start(run, head, call) else {
+        return Blocked::Not;
+    };
     if latest < now.max(not_before) {
         let reason = match call.key_holder {
             Some(_) => Reason::KeyHeldByOtherRun,
             None => Reason::DeadlineExhausted,
         };
-        return Some(Why { kind, reason });
+        let kind = kind_of(call);
+        return Blocked::Late(Why { kind, reason });
     }
-    let refusal = attempt::plan(run, id, now).err()?;
+    let Err(refusal) = attempt::plan(run, id, now) else {
+        return Blocked::Not;
+    };
+    if let Some(why) = final_for(site, &refusal) {
+        return Blocked::For(why, refusal);
+    }
+    let is_hard = head.lap.lost.is_none() && run.is_on_hard_path(call.node);
+    match is_hard && refusal.code == Code::ConcurrencyExhausted {
+        true => Blocked::ForAPlace,
+        false => Blocked::Not,
+    }
+}
+
+/// The kind a call that is stopped ends with.
+fn kind_of(call: &Call) -> FailureKind {
+    let failure = call.last_failure();
+    failure.map_or(FailureKind::DeadlineExhausted, |failure| failure.kind)
+}
+
+/// Why this refusal stops the call on its rung for good in this lap; `None` while it may pass.
+pub(crate) fn final_for(site: Site<'_>, refusal: &Refusal) -> Option<Why> {
+    let Site { run, call, .. } = site;
     // What attempts in flight have reserved may come back.
     let may_refund = run.calls.in_flight().next().is_some();
     let may_lift = |code| matches!(code, Code::CostExhausted | Code::CapReached) && may_refund;
@@ -107,6 +198,7 @@ fn blocked(site: Site<'_>) -> Option<Why> {
         .find(|&(code, _)| code == refusal.code)?;
     // Until its time is up it waits for somebody who raises the limit.
     let pauses = caps::is_limit(reason) && caps::rule(site) == OnLimit::Pause;
+    let kind = kind_of(call);
     (!pauses).then_some(Why { kind, reason })
 }
 

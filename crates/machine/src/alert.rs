@@ -113,6 +113,9 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
             vec![about(AlertKind::Addendum, Some(*call), reason.as_str())]
         }
         Event::RunStarted(_)
+        | Event::AdmissionDecided(_)
+        | Event::NextDecided(_)
+        | Event::RepairWanted { .. }
         | Event::LeaseTaken(_)
         | Event::CallPrepared { .. }
         | Event::ListRecorded { .. }
@@ -161,7 +164,8 @@ const fn ended(outcome: OutcomeKind, late: bool) -> Option<AlertKind> {
             | OutcomeKind::Canceled
             | OutcomeKind::Terminated,
             false,
-        ) => None,
+        )
+        | (OutcomeKind::Rejected, _) => None,
     }
 }
 

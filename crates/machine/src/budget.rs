@@ -59,12 +59,13 @@ impl BudgetState {
         self.limits.concurrency_tokens.less(self.in_flight)
     }
 
-    /// Whether `cost` and `tokens` can be reserved now, leaving `cost_kept` untouched.
+    /// Whether `tokens` and `cost` can be reserved now, leaving `cost_kept` untouched; `held` are
+    /// concurrency tokens of attempts whose process is gone and that may still run.
     pub fn check(
         &self,
         tokens: Tokens,
-        cost: CostUnits,
-        cost_kept: CostUnits,
+        held: Tokens,
+        (cost, cost_kept): (CostUnits, CostUnits),
     ) -> Result<(), Refusal> {
         if self.retries_left() < tokens {
             return Err(Refusal::new(Code::RetryTokensExhausted)
@@ -72,9 +73,10 @@ impl BudgetState {
                 .with("left", self.retries_left().get())
                 .with("limit", self.limits.retry_tokens.get()));
         }
-        if self.concurrency_left() == Tokens::ZERO {
+        if self.concurrency_left() <= held {
             return Err(Refusal::new(Code::ConcurrencyExhausted)
                 .with("in_flight", self.in_flight.get())
+                .with("held", held.get())
                 .with("limit", self.limits.concurrency_tokens.get()));
         }
         let numbers = |code| {

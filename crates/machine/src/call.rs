@@ -8,6 +8,7 @@ use mainstay_types::{
 };
 
 use crate::event::Prepared;
+use crate::streak::Streak;
 
 /// A call of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,10 @@ pub struct Call {
     pub rung: Rung,
     /// Attempts of that rung that count against its maximum.
     pub rung_attempts: u32,
+    /// Failures of that rung that repeat each other.
+    pub streak: Streak,
+    /// Its request as it is made anew for one attempt more of that rung.
+    pub repair: Option<Repair>,
     /// All attempts, oldest first.
     pub attempts: Vec<Attempt>,
     /// The effect it intends, for writes.
@@ -48,11 +53,27 @@ impl Call {
             prepared: None,
             rung: Rung(0),
             rung_attempts: 0,
+            streak: Streak {
+                kind: None,
+                length: 0,
+                forfeited: 0,
+            },
+            repair: None,
             attempts: Vec::new(),
             effect: None,
             items: None,
             key_holder: None,
         }
+    }
+
+    /// The request its next attempt sends: its own, or the one that repairs a reply.
+    #[must_use]
+    pub fn request(&self) -> Option<&Prepared> {
+        let repaired = self
+            .repair
+            .as_ref()
+            .and_then(|repair| repair.prepared.as_ref());
+        repaired.or(self.prepared.as_ref())
     }
 
     /// The attempt with this number.
@@ -109,6 +130,15 @@ impl Call {
                 | AttemptState::Late { .. } => None,
             })
     }
+}
+
+/// A request made anew because a reply did not keep its schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The attempt whose reply it was.
+    pub of: AttemptNo,
+    /// The request, once fixed; `None` also on a later rung, which asks with the first request.
+    pub prepared: Option<Prepared>,
 }
 
 /// The place of an item call.

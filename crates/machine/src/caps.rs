@@ -152,14 +152,23 @@ pub(crate) fn check(site: Site<'_>, spec: &RungSpec, tokens: Tokens) -> Result<(
     }
 }
 
+/// Retry tokens that the cap of the call's dependency leaves, when it has one.
+pub(crate) fn retries_of_dependency(site: Site<'_>) -> Option<Tokens> {
+    let place = place_of(site.run, site.call.node, site.call.rung)?;
+    let cap = site
+        .run
+        .class()
+        .caps
+        .dependencies
+        .get(place)?
+        .retry_tokens?;
+    let taken = site.head.lap.uses.dependencies.get(place)?;
+    Some(cap.less(taken.retry_used))
+}
+
 /// Whether the cap of the call's dependency leaves it so many retry tokens.
 pub(crate) fn retries_left(site: Site<'_>, tokens: Tokens) -> bool {
-    let place = place_of(site.run, site.call.node, site.call.rung);
-    let caps = &site.run.class().caps.dependencies;
-    let cap = place.and_then(|place| caps.get(place)?.retry_tokens);
-    let taken = place.and_then(|place| site.head.lap.uses.dependencies.get(place));
-    let fits = |(cap, taken): (Tokens, &DependencyUse)| taken.retry_used + tokens <= cap;
-    tokens == Tokens::ZERO || cap.zip(taken).is_none_or(fits)
+    tokens == Tokens::ZERO || retries_of_dependency(site).is_none_or(|left| tokens <= left)
 }
 
 fn check_dependency(
@@ -179,7 +188,7 @@ fn check_dependency(
     counts("retries", taken.retry_used, tokens, retries)?;
     counts(
         "attempts at once",
-        taken.in_flight,
+        taken.in_flight + held_for(site, cap),
         Tokens::new(1),
         cap.concurrency_tokens,
     )?;
@@ -192,6 +201,20 @@ fn check_dependency(
         ),
         None => Ok(()),
     }
+}
+
+/// Concurrency tokens of the dependency that are held for attempts whose process is gone.
+fn held_for(site: Site<'_>, cap: &DependencyCap) -> Tokens {
+    let caps = &site.run.class().caps.dependencies;
+    let of_it = |place: u32| {
+        let of = usize::try_from(place)
+            .ok()
+            .and_then(|place| caps.get(place));
+        of.is_some_and(|of| of == cap)
+    };
+    let held = site.head.held.iter();
+    let held = held.filter(|held| site.now < held.until && held.place.is_some_and(of_it));
+    Tokens::new(u32::try_from(held.count()).unwrap_or(u32::MAX))
 }
 
 fn costs(

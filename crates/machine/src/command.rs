@@ -5,10 +5,11 @@
 
 use mainstay_graph::Budget;
 use mainstay_types::{
-    AttemptNo, CallId, CostUnits, EffectKey, Failure, LapNo, Millis, Payload, RunId, Timestamp,
-    WorkerId,
+    AttemptNo, CallId, CostUnits, EffectKey, Failure, LapNo, Millis, Payload, RunId, Rung,
+    Timestamp, WorkerId,
 };
 
+use crate::admission::Forecast;
 use crate::event::{Prepared, RunStarted};
 use crate::run::Quarantine;
 
@@ -16,7 +17,7 @@ use crate::run::Quarantine;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Begin to exist.
-    Start(Box<RunStarted>),
+    Start(Box<AskStart>),
     /// Belong to another worker incarnation.
     TakeOver {
         /// Who.
@@ -56,6 +57,10 @@ pub enum Command {
     Authorize {
         /// Which call.
         call: CallId,
+        /// On which rung the gates let it pass.
+        rung: Rung,
+        /// Volatile facts for the decision.
+        evidence: Evidence,
     },
     /// An attempt is over.
     Settle(Settle),
@@ -107,6 +112,22 @@ pub enum Command {
     Advance,
     /// Driving the run panicked.
     Quarantine(Quarantine),
+}
+
+/// A run that is to begin, and what is known of how long it will take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskStart {
+    /// The run.
+    pub started: RunStarted,
+    /// What its admission is decided on.
+    pub forecast: Forecast,
+}
+
+impl From<RunStarted> for AskStart {
+    fn from(started: RunStarted) -> Self {
+        let forecast = Forecast::default();
+        Self { started, forecast }
+    }
 }
 
 /// What is asked for a lap that is to spend more.
@@ -188,6 +209,18 @@ pub enum Finding {
 pub struct Evidence {
     /// A uniform draw in units of 1/2^32, for jitter.
     pub draw: u32,
+    /// Retries the dependency can take now; `None`: nobody limits them.
+    pub dependency_capacity: Option<u32>,
+    /// Retries the tenant may still make; `None`: nobody limits them.
+    pub tenant_quota: Option<u32>,
+    /// Retries all runs of the process may still make; `None`: nobody limits them.
+    pub global_ratio: Option<u32>,
+    /// How long an attempt is expected to take by what was observed (nine of ten); `None`: too
+    /// little was observed, and the contract's estimate holds.
+    pub predicted: Option<Millis>,
+    /// What an attempt is expected to cost by what was observed (nine of ten). Reserved when it is
+    /// more than the contract's estimate.
+    pub predicted_cost: Option<CostUnits>,
 }
 
 /// One effect as the ledger keeps it for all runs.

@@ -12,7 +12,8 @@ use crate::command::Command;
 use crate::event::Event;
 use crate::run::{Asked, LapOutcome, Run};
 use crate::{
-    attempt, doubt, effect, ending, halt, lap, lease, prepare, raise, relay, settle, start,
+    admission, attempt, doubt, effect, ending, guard, halt, lap, lease, prepare, raise, relay,
+    repair, settle, start,
 };
 
 /// The core as the runtime sees it.
@@ -60,13 +61,19 @@ pub fn may_start(run: &Run, call: CallId, now: Timestamp) -> Result<(), Refusal>
 /// What follows from `command`.
 pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
     match command {
-        Command::Start(started) => start::decide(run, &started),
+        Command::Start(started) => start::decide(run, *started),
         Command::TakeOver { worker, downtime } => lease::take_over(run, worker, downtime, now),
         Command::Prepared { call, prepared } => prepare::prepared(run, call, prepared),
         Command::Listed { call, items } => prepare::listed(run, call, items),
         Command::Computed { call, result } => prepare::computed(run, call, result),
-        Command::Unpreparable { call, failure } => prepare::unpreparable(run, call, &failure),
-        Command::Authorize { call } => attempt::authorize(run, call, now),
+        Command::Unpreparable { call, failure } => {
+            prepare::unpreparable(run, (call, &failure), now)
+        }
+        Command::Authorize {
+            call,
+            rung,
+            evidence,
+        } => attempt::authorize(run, (call, rung, evidence), now),
         Command::Settle(report) => settle::settle(run, &report, now),
         Command::LookedUp(report) => doubt::looked_up(run, report, now),
         Command::KeyHeld { call, entry } => effect::key_held(run, call, &entry, now),
@@ -87,6 +94,7 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
 pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
     match event {
         Event::RunStarted(started) => start::apply(run, started),
+        Event::AdmissionDecided(admission) => admission::apply(run, admission),
         Event::LeaseTaken(lease) => lease::apply(run, lease),
         Event::CallPrepared { call, prepared } => prepare::apply_prepared(run, *call, prepared),
         Event::ListRecorded { call, items } => prepare::apply_listed(run, *call, items),
@@ -99,6 +107,8 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
             ending::apply(run, *call, Phase::settled(result, *rung), event.name()),
         Event::CallRescheduled { call, rung, not_before, reason: _ } =>
             ending::apply_rescheduled(run, *call, *rung, *not_before),
+        Event::NextDecided(decision) => guard::stored(run, decision.call, event.name()).map(|_| ()),
+        Event::RepairWanted { call, of } => repair::apply(run, *call, *of),
         Event::CallOmitted { call, reason } =>
             ending::apply(run, *call, Phase::Omitted { reason: *reason }, event.name()),
         Event::CallSkipped { call } => ending::apply(run, *call, Phase::Skipped, event.name()),

@@ -8,6 +8,7 @@ use mainstay_types::{CallId, Corrupt, FailureKind, Payload, Reason, Rung, Timest
 use crate::call::{Call, Items, Phase};
 use crate::event::Event;
 use crate::run::{Run, node_call_id};
+use crate::streak::Streak;
 use crate::{guard, rung};
 
 /// Why nothing more is tried for a call.
@@ -88,9 +89,22 @@ pub(crate) fn apply_rescheduled(
     not_before: Timestamp,
 ) -> Result<(), Corrupt> {
     let call = guard::stored(run, id, "CallRescheduled")?;
-    let Phase::Ready { .. } = call.phase else {
-        return Err(guard::misplaced(run, id, "CallRescheduled"));
+    // A request that could not be made anew leaves its call where it waits for one.
+    let may_move = match call.phase {
+        Phase::Ready { .. } => true,
+        Phase::Preparing => call.repair.is_some(),
+        Phase::Waiting
+        | Phase::InFlight(_)
+        | Phase::InDoubt
+        | Phase::Items
+        | Phase::Settled { .. }
+        | Phase::Omitted { .. }
+        | Phase::Skipped
+        | Phase::Failed { .. } => false,
     };
+    if !may_move {
+        return Err(guard::misplaced(run, id, "CallRescheduled"));
+    }
     let contract = run.class().node(call.node).contract();
     if contract
         .and_then(|contract| rung::spec(contract, rung))
@@ -104,6 +118,11 @@ pub(crate) fn apply_rescheduled(
     run.calls.update(id, |call| {
         if call.rung != rung {
             (call.rung, call.rung_attempts) = (rung, 0);
+            call.streak = Streak::default();
+            // Another provider is asked with the first request; there is no second repair.
+            if let Some(repair) = &mut call.repair {
+                repair.prepared = None;
+            }
         }
         call.phase = Phase::Ready { not_before };
     });

@@ -10,6 +10,8 @@ use mainstay_types::{
     WorkerId,
 };
 
+use crate::admission::Admission;
+use crate::decision::Decision;
 use crate::run::Quarantine;
 
 /// One fact about a run.
@@ -17,6 +19,9 @@ use crate::run::Quarantine;
 pub enum Event {
     /// The run exists, with its first lap.
     RunStarted(Box<RunStarted>),
+    /// Whether the run's lap begins, decided on more than the class alone. Before anything else of
+    /// the lap.
+    AdmissionDecided(Admission),
     /// A worker incarnation took the run over; later appends carry the new epoch.
     LeaseTaken(LeaseTaken),
     /// A call's request bytes are fixed; every attempt and look-up uses them.
@@ -76,6 +81,15 @@ pub enum Event {
         not_before: Timestamp,
         /// Why.
         reason: Reason,
+    },
+    /// What is done next about the call, and why; the next event does it.
+    NextDecided(Box<Decision>),
+    /// The reply did not keep its schema: the class makes the request anew, once.
+    RepairWanted {
+        /// Which call.
+        call: CallId,
+        /// The attempt whose reply it was.
+        of: AttemptNo,
     },
     /// The call is left out, and its notice says so.
     CallOmitted {
@@ -389,17 +403,20 @@ pub enum OutcomeKind {
     Canceled,
     /// A person ended it whatever its state; effects that were applied stay applied.
     Terminated,
+    /// It did not begin: what it needs at least did not fit before its answer.
+    Rejected,
 }
 
 impl OutcomeKind {
     /// Every outcome.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Completed,
         Self::Degraded,
         Self::HandedOff,
         Self::Failed,
         Self::Canceled,
         Self::Terminated,
+        Self::Rejected,
     ];
 
     /// The stable text, for example `handed_off`.
@@ -412,6 +429,7 @@ impl OutcomeKind {
             Self::Failed => "failed",
             Self::Canceled => "canceled",
             Self::Terminated => "terminated",
+            Self::Rejected => "rejected",
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Refusing comes first; nothing here changes anything.
 
-use mainstay_graph::Contract;
+use mainstay_graph::{Contract, EffectSemantics};
 use mainstay_types::{CallId, Code, Corrupt, Refusal, Timestamp};
 
 use crate::call::Call;
@@ -61,6 +61,11 @@ impl<'a> Site<'a> {
     /// Whether the call writes.
     pub(crate) fn writes(self) -> bool {
         self.run.writes(self.call)
+    }
+
+    /// What an attempt of the call does to the world.
+    pub(crate) fn semantics(self) -> EffectSemantics {
+        self.run.class().node(self.call.node).semantics()
     }
 
     /// The contract of a call that is attempted.

@@ -6,6 +6,7 @@
 #![deny(clippy::float_arithmetic)]
 
 pub mod action;
+pub mod admission;
 pub mod command;
 pub mod core;
 pub mod event;
@@ -18,6 +19,7 @@ pub mod budget;
 pub mod call;
 mod calls;
 pub mod caps;
+pub mod decision;
 mod doubt;
 pub mod effect;
 mod ending;
@@ -32,21 +34,26 @@ mod pending;
 mod prepare;
 mod raise;
 mod relay;
+mod repair;
 pub mod run;
 mod rung;
 mod settle;
 pub mod start;
+pub mod streak;
 pub mod view;
 mod yields;
 
 pub use crate::core::{Core, Machine, apply, decide, may_start, pending};
 pub use action::Action;
+pub use admission::{Admission, Forecast, Verdict};
 pub use alert::{Alert, AlertKind};
 pub use budget::BudgetState;
-pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase};
+pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair};
 pub use command::{
-    AskRaise, Command, EffectEntry, EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd,
+    AskRaise, AskStart, Command, EffectEntry, EntryState, Evidence, Finding, LookedUp, Settle,
+    SettleEnd,
 };
+pub use decision::{Allowed, Decision, NextAction, Numbers, Refused};
 pub use event::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
     Prepared, Raise, RunStarted,

@@ -1,16 +1,19 @@
-//! What follows a failed attempt: one table, then what the budget and the times allow.
+//! What follows a failed attempt: one table, then what the budget, the gates and the times allow.
 //!
 //! The table looks at the failure kind, at whether the request may have left, and at what the
 //! attempt does to the world; nothing else. A write that may have left is always asked about first.
+//! Each decision is recorded with its numbers before it is carried out.
 
-use mainstay_graph::{Backoff, OnLimit};
-use mainstay_types::{Failure, FailureKind, Millis, Reason, Sent};
+use mainstay_graph::{Backoff, Criticality, EffectSemantics, OnLimit};
+use mainstay_types::{Failure, FailureKind, Millis, Reason, Refusal, Sent};
 
 use crate::command::Evidence;
+use crate::decision::{Allowed, Decision, NextAction, Numbers, Refused};
 use crate::ending::{self, Why};
 use crate::event::Event;
 use crate::guard::Site;
-use crate::{attempt, caps, doubt, rung};
+use crate::streak::Streak;
+use crate::{attempt, caps, doubt, repair, rung};
 
 /// What a failure asks for, before budget and times are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +22,9 @@ pub enum Move {
     Reconcile,
     /// The same provider again, else the next rung.
     Retry,
+    /// The same provider once more with what was wrong, where the class can say it, else the next
+    /// rung.
+    Repair,
     /// The next rung.
     Fallback,
     /// Nothing: no provider will do better.
@@ -26,60 +32,82 @@ pub enum Move {
 }
 
 /// The table. Source: mission A7, A8, A10.
+///
+/// Three columns for each effect semantics: not sent, maybe sent, answered.
 #[must_use]
-pub const fn table(kind: FailureKind, sent: Sent, writes: bool) -> Move {
-    match (writes, sent, kind) {
-        (true, Sent::MaybeSent, _) | (true, _, FailureKind::EffectUnknown) => Move::Reconcile,
-        // An answer that cannot be read, or that only says that something on the way failed or took
-        // too long, does not say that nothing was done.
-        (
-            true,
-            Sent::Answered,
-            FailureKind::ResultInvalid
-            | FailureKind::TransientTransport
-            | FailureKind::DeadlineExhausted,
-        ) => Move::Reconcile,
-        (_, _, FailureKind::InvalidInput | FailureKind::Unauthorized | FailureKind::Canceled) => {
-            Move::GiveUp
-        }
-        (true, _, FailureKind::PermanentProvider)
-        | (true, Sent::NotSent, FailureKind::ResultInvalid) => Move::GiveUp,
-        (false, _, FailureKind::PermanentProvider | FailureKind::ResultInvalid) => Move::Fallback,
-        (_, _, FailureKind::DeadlineExhausted) => Move::Fallback,
-        (
-            _,
-            _,
-            FailureKind::RateLimited | FailureKind::Overloaded | FailureKind::TransientTransport,
-        )
-        | (false, _, FailureKind::EffectUnknown) => Move::Retry,
+#[rustfmt::skip]
+pub const fn table(kind: FailureKind, sent: Sent, effect: EffectSemantics) -> Move {
+    use Move::{Fallback as F, GiveUp as G, Reconcile as R, Repair as P, Retry as T};
+    let row = match kind {
+        //                                   reads      keyed      keyless
+        FailureKind::InvalidInput       => [[G, G, G], [G, R, G], [G, R, G]],
+        FailureKind::Unauthorized       => [[G, G, G], [G, R, G], [G, R, G]],
+        FailureKind::RateLimited        => [[T, T, T], [T, R, T], [T, R, T]],
+        // An overloaded receiver may have done it all the same: the same key again does no harm,
+        // a second change would.
+        FailureKind::Overloaded         => [[T, T, T], [T, R, T], [T, R, R]],
+        // An answer that cannot be read, or that only says that something on the way failed or
+        // took too long, does not say that nothing was done.
+        FailureKind::TransientTransport => [[T, T, T], [T, R, R], [T, R, R]],
+        FailureKind::PermanentProvider  => [[F, F, F], [G, R, G], [G, R, G]],
+        FailureKind::ResultInvalid      => [[P, P, P], [G, R, R], [G, R, R]],
+        FailureKind::EffectUnknown      => [[T, T, T], [R, R, R], [R, R, R]],
+        FailureKind::DeadlineExhausted  => [[F, F, F], [F, R, R], [F, R, R]],
+        FailureKind::Canceled           => [[G, G, G], [G, R, G], [G, R, G]],
+    };
+    let of_effect = match effect {
+        EffectSemantics::ReadOnly => row[0],
+        EffectSemantics::WriteIdempotentWithKey => row[1],
+        EffectSemantics::WriteWithoutKey => row[2],
+    };
+    match sent {
+        Sent::NotSent => of_effect[0],
+        Sent::MaybeSent => of_effect[1],
+        Sent::Answered => of_effect[2],
     }
+}
+
+/// What a decision about a call is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) site: Site<'a>,
+    /// What failed; `None` when a limit or the time stops the call.
+    pub(crate) failure: Option<&'a Failure>,
+    pub(crate) evidence: Evidence,
+    /// What refuses the next attempt.
+    pub(crate) refusal: Option<&'a Refusal>,
 }
 
 /// The events after an attempt of the call failed; the attempt itself is settled before them.
 pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidence) -> Vec<Event> {
     let kind = failure.kind;
-    match table(kind, failure.sent, site.writes()) {
-        Move::Reconcile => reconcile(site),
-        Move::Retry => match retry(site, failure, evidence) {
-            Ok(event) => vec![event],
-            Err(_) if is_unsure(site, failure) => reconcile(site),
-            Err(reason) => fall_back(site, Why { kind, reason }),
+    let ground = Ground {
+        site,
+        failure: Some(failure),
+        evidence,
+        refusal: None,
+    };
+    match table(kind, failure.sent, site.semantics()) {
+        Move::Reconcile => reconcile(ground),
+        Move::Retry => match retry(ground, failure) {
+            Ok(events) => events,
+            Err(_) if is_unsure(site, failure) => reconcile(ground),
+            Err(reason) => fall_back(ground, Why { kind, reason }),
         },
-        Move::Fallback => fall_back(
-            site,
-            Why {
-                kind,
-                reason: Reason::SameInputFails,
-            },
-        ),
+        Move::Repair => repair::after(ground).unwrap_or_else(|| {
+            let reason = Reason::SameInputFails;
+            fall_back(ground, Why { kind, reason })
+        }),
+        Move::Fallback => {
+            let reason = Reason::SameInputFails;
+            fall_back(ground, Why { kind, reason })
+        }
         Move::GiveUp => {
-            let canceled = kind == FailureKind::Canceled;
-            let reason = if canceled {
-                Reason::Requested
-            } else {
-                Reason::SameInputFails
+            let reason = match kind == FailureKind::Canceled {
+                true => Reason::Requested,
+                false => Reason::SameInputFails,
             };
-            ending::give_up(site.run, site.id, site.call, Why { kind, reason })
+            give_up(ground, Why { kind, reason })
         }
     }
 }
@@ -91,81 +119,250 @@ fn is_unsure(site: Site<'_>, failure: &Failure) -> bool {
     site.writes() && said_so
 }
 
-fn reconcile(site: Site<'_>) -> Vec<Event> {
-    let out = site.call.in_flight();
-    out.map(|out| doubt::in_doubt(site, out, Reason::WriteResponseLost))
-        .into_iter()
-        .collect()
+fn reconcile(ground: Ground<'_>) -> Vec<Event> {
+    let Some(out) = ground.site.call.in_flight() else {
+        return Vec::new();
+    };
+    let reason = Reason::WriteResponseLost;
+    vec![
+        ground.decided(NextAction::Reconcile, reason, Wait::NONE),
+        doubt::in_doubt(ground.site, out, reason),
+    ]
 }
 
-/// Another attempt on the same rung, if attempts, tokens and times allow it.
-fn retry(site: Site<'_>, failure: &Failure, evidence: Evidence) -> Result<Event, Reason> {
+/// Another attempt on the same rung, if attempts, tokens, gates and times allow it.
+fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Reason> {
     let Site {
         run,
         head,
         id,
         call,
         now,
-    } = site;
-    let contract = site.contract().ok_or(Reason::AttemptsExhausted)?;
+    } = ground.site;
+    let contract = ground.site.contract().ok_or(Reason::AttemptsExhausted)?;
     let spec = rung::spec(contract, call.rung).ok_or(Reason::AttemptsExhausted)?;
-    if spec.max_attempts <= call.rung_attempts {
+    if ground.attempts_left() == 0 {
         return Err(Reason::AttemptsExhausted);
     }
-    let reason = match attempt::tokens_left(site, contract, &spec) {
-        Ok(()) => Reason::RetryAllowed,
+    let (waits, reason) = match ground.tokens_left() {
+        Ok(()) => (false, Reason::RetryAllowed),
         // It stays with its provider until somebody raises the limit.
-        Err(reason) if caps::rule(site) == OnLimit::Pause => reason,
+        Err(reason) if caps::is_limit(reason) && caps::rule(ground.site) == OnLimit::Pause => {
+            (true, reason)
+        }
         Err(reason) => return Err(reason),
     };
-    let drawn = jitter(contract.backoff, call.rung_attempts, evidence);
-    let wait = failure.retry_after.map_or(drawn, |asked| asked.max(drawn));
-    let not_before = now + wait;
+    let wait = Wait::drawn(contract.backoff, ground, failure.retry_after);
+    let not_before = now + wait.wait;
     let latest = attempt::latest_start(run, head, call).ok_or(Reason::DeadlineExhausted)?;
-    if latest < not_before + spec.estimate.less(spec.min_useful) {
+    if latest < not_before + ground.predicted().less(spec.min_useful) {
         return Err(match failure.retry_after {
-            Some(asked) if drawn <= asked => Reason::RetryAfterExceedsRemaining,
+            Some(asked) if asked == wait.wait => Reason::RetryAfterExceedsRemaining,
             Some(_) | None => Reason::DeadlineExhausted,
         });
     }
+    let next = match waits {
+        true => NextAction::Wait,
+        false => NextAction::Retry { at: not_before },
+    };
     let rung = call.rung;
-    Ok(Event::CallRescheduled {
-        call: id,
-        rung,
-        not_before,
-        reason,
-    })
+    Ok(vec![
+        ground.decided(next, reason, wait),
+        Event::CallRescheduled {
+            call: id,
+            rung,
+            not_before,
+            reason,
+        },
+    ])
 }
 
 /// The next rung at once, or the end of the call. A class that ends its lap at a limit tries
 /// nothing else.
-pub(crate) fn fall_back(site: Site<'_>, why: Why) -> Vec<Event> {
+pub(crate) fn fall_back(ground: Ground<'_>, why: Why) -> Vec<Event> {
     let Site {
         run, id, call, now, ..
-    } = site;
-    let ends = match caps::rule(site) {
+    } = ground.site;
+    let ends = match caps::rule(ground.site) {
         OnLimit::HandOff | OnLimit::Fail => caps::is_limit(why.reason),
         OnLimit::Degrade | OnLimit::Pause => false,
     };
     match attempt::rung_below(run, call).filter(|_| !ends) {
         Some(rung) => {
             let (not_before, reason) = (now, why.reason);
-            vec![Event::CallRescheduled {
-                call: id,
-                rung,
-                not_before,
-                reason,
-            }]
+            vec![
+                ground.decided(NextAction::Fallback { rung }, reason, Wait::NONE),
+                Event::CallRescheduled {
+                    call: id,
+                    rung,
+                    not_before,
+                    reason,
+                },
+            ]
         }
-        None => ending::give_up(run, id, call, why),
+        None => give_up(ground, why),
     }
 }
 
-/// Full jitter: a draw from zero to `min(max, base * 2^n)`, n from 0 after the first attempt.
-fn jitter(backoff: Backoff, made: u32, evidence: Evidence) -> Millis {
-    let doublings = made.saturating_sub(1).min(32);
-    let top = backoff.base.times(1u64 << doublings).min(backoff.max);
-    scale(top, evidence.draw)
+fn give_up(ground: Ground<'_>, why: Why) -> Vec<Event> {
+    let Site { run, id, call, .. } = ground.site;
+    let is_omitted = call.item.is_none()
+        && match run.class().node(call.node).criticality {
+            Criticality::Soft { .. } | Criticality::Advisory { .. } => true,
+            Criticality::Hard => false,
+        };
+    let next = match is_omitted {
+        true => NextAction::Omit,
+        false => NextAction::Fail,
+    };
+    let mut events = vec![ground.decided(next, why.reason, Wait::NONE)];
+    events.extend(ending::give_up(run, id, call, why));
+    events
+}
+
+impl<'a> Ground<'a> {
+    /// The state of the call alone.
+    pub(crate) fn of(site: Site<'a>) -> Self {
+        Self {
+            site,
+            failure: None,
+            evidence: Evidence::default(),
+            refusal: None,
+        }
+    }
+
+    /// The decision, with the numbers it was made on.
+    pub(crate) fn decided(self, next: NextAction, reason: Reason, wait: Wait) -> Event {
+        let Site {
+            run,
+            head,
+            id,
+            call,
+            now,
+        } = self.site;
+        let latest = self.site.contract().map(|contract| {
+            attempt::work_until(head).minus(attempt::reserve_after(run, call, contract))
+        });
+        let known = call.last_failure();
+        let decision = Decision {
+            call: id,
+            attempt: call.attempts.last().map(|last| last.no),
+            kind: self
+                .failure
+                .or(known)
+                .map_or(FailureKind::DeadlineExhausted, |failure| failure.kind),
+            sent: self.failure.map(|failure| failure.sent),
+            next,
+            reason,
+            numbers: Numbers {
+                in_a_row: self.streak().length,
+                attempts_left: self.attempts_left(),
+                allowed: self.allowed(),
+                wait: wait.wait,
+                wait_max: wait.most,
+                retry_after: self.failure.and_then(|failure| failure.retry_after),
+                predicted: self.predicted(),
+                left: latest.map_or(Millis::ZERO, |latest| now.until(latest)),
+            },
+            refused: self.refusal.map(Refused::of),
+        };
+        decision.recorded()
+    }
+
+    /// The failures of the rung, the one that is decided on included.
+    fn streak(self) -> Streak {
+        let call = self.site.call;
+        match self.failure {
+            Some(failure) => call
+                .streak
+                .after(failure.kind, call.rung_attempts, self.most()),
+            None => call.streak,
+        }
+    }
+
+    /// Attempts that the rung still has.
+    pub(crate) fn attempts_left(self) -> u32 {
+        self.streak()
+            .left(self.site.call.rung_attempts, self.most())
+    }
+
+    fn most(self) -> u32 {
+        let contract = self.site.contract();
+        let spec = contract.and_then(|contract| rung::spec(contract, self.site.call.rung));
+        spec.map_or(0, |spec| spec.max_attempts)
+    }
+
+    /// How long an attempt of the rung is expected to take.
+    pub(crate) fn predicted(self) -> Millis {
+        let contract = self.site.contract();
+        let spec = contract.and_then(|contract| rung::spec(contract, self.site.call.rung));
+        let estimate = spec.map_or(Millis::ZERO, |spec| spec.estimate);
+        self.evidence.predicted.unwrap_or(estimate)
+    }
+
+    /// How many retries each party allows.
+    fn allowed(self) -> Allowed {
+        let Evidence {
+            dependency_capacity: dependency,
+            tenant_quota: tenant,
+            global_ratio: global,
+            ..
+        } = self.evidence;
+        Allowed {
+            run: attempt::retries_allowed(self.site),
+            dependency,
+            tenant,
+            global,
+        }
+    }
+
+    /// Whether everybody allows the retry tokens that another attempt of the rung uses.
+    pub(crate) fn tokens_left(self) -> Result<(), Reason> {
+        let site = self.site;
+        let contract = site.contract().ok_or(Reason::AttemptsExhausted)?;
+        let spec = rung::spec(contract, site.call.rung).ok_or(Reason::AttemptsExhausted)?;
+        attempt::tokens_left(site, contract, &spec)?;
+        let need = attempt::retry_tokens(site.head, site.call, &spec).get();
+        let allowed = self.allowed();
+        let parties = [
+            (allowed.dependency, Reason::DependencyAtCapacity),
+            (allowed.tenant, Reason::TenantQuotaReached),
+            (allowed.global, Reason::RetryRatioReached),
+        ];
+        let short = parties
+            .into_iter()
+            .find(|(limit, _)| limit.is_some_and(|limit| limit < need));
+        short.map_or(Ok(()), |(_, reason)| Err(reason))
+    }
+}
+
+/// How long the next attempt waits, and what that was drawn from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    wait: Millis,
+    most: Millis,
+}
+
+impl Wait {
+    pub(crate) const NONE: Self = Self {
+        wait: Millis::ZERO,
+        most: Millis::ZERO,
+    };
+
+    /// Full jitter, but no less than the provider asked for.
+    fn drawn(backoff: Backoff, ground: Ground<'_>, asked: Option<Millis>) -> Self {
+        let made = ground.site.call.rung_attempts;
+        let most = wait_max(backoff, made, ground.streak().doublings());
+        let drawn = scale(most, ground.evidence.draw);
+        let wait = asked.map_or(drawn, |asked| asked.max(drawn));
+        Self { wait, most }
+    }
+}
+
+/// The upper end of a wait: `min(max, base * 2^repeats * 2^n)`, n from 0 after the first attempt.
+fn wait_max(backoff: Backoff, made: u32, repeats: u32) -> Millis {
+    let doublings = made.saturating_sub(1).saturating_add(repeats).min(32);
+    backoff.base.times(1u64 << doublings).min(backoff.max)
 }
 
 /// `top * draw / 2^32`, in integers.
@@ -181,26 +378,32 @@ mod tests {
     #[test]
     fn a_write_that_may_have_left_is_always_asked_about_first() {
         for kind in FailureKind::ALL {
-            assert_eq!(
-                table(kind, Sent::MaybeSent, true),
-                Move::Reconcile,
-                "{kind}"
-            );
+            for effect in [
+                EffectSemantics::WriteIdempotentWithKey,
+                EffectSemantics::WriteWithoutKey,
+            ] {
+                let next = table(kind, Sent::MaybeSent, effect);
+                assert_eq!(next, Move::Reconcile, "{kind}");
+            }
         }
     }
 
     #[test]
-    fn jitter_never_exceeds_its_bound_and_reaches_zero() {
+    fn a_wait_never_exceeds_its_bound_and_reaches_zero() {
         let backoff = Backoff {
             base: Millis::new(100),
             max: Millis::new(1_000),
         };
         for made in 1..80 {
-            let top = 100u64.saturating_mul(1 << (made - 1).min(32)).min(1_000);
-            let highest = jitter(backoff, made, Evidence { draw: u32::MAX }).get();
-            assert!(highest < top, "{made}: {highest} of {top}");
-            assert!(top - 2 <= highest, "{made}: {highest} of {top}");
-            assert_eq!(jitter(backoff, made, Evidence { draw: 0 }), Millis::ZERO);
+            for repeats in 0..40 {
+                let doublings = (made - 1 + repeats).min(32);
+                let top = 100u64.saturating_mul(1 << doublings).min(1_000);
+                let most = wait_max(backoff, made, repeats);
+                assert_eq!(most.get(), top, "{made} {repeats}");
+                let highest = scale(most, u32::MAX).get();
+                assert!(highest < top && top - 2 <= highest, "{highest} of {top}");
+                assert_eq!(scale(most, 0), Millis::ZERO);
+            }
         }
     }
 }

@@ -78,6 +78,7 @@ fn wake_at(run: &Run, head: &Head, now: Timestamp) -> Option<Timestamp> {
     let times = &head.lap.times;
     let mut moments = vec![times.work_by, times.answer_by, times.doubt_until];
     moments.extend(times.expires_at);
+    moments.extend(head.held.iter().map(|held| held.until));
     for (_, call) in run.calls.ready() {
         if let Phase::Ready { not_before } = call.phase {
             moments.push(not_before);

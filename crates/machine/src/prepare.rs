@@ -5,14 +5,16 @@
 
 use mainstay_graph::{NodeKind, ScopeKind};
 use mainstay_types::{
-    CallId, Code, Corrupt, Failure, FailureKind, Payload, Reason, Refusal, Rung, limits,
+    CallId, Code, Corrupt, Failure, FailureKind, Payload, Reason, Refusal, Rung, Timestamp, limits,
 };
 
 use crate::call::{AT_ONCE, Call, Item, Items, Phase};
 use crate::ending::Why;
 use crate::event::{Event, Prepared};
+use crate::guard::Site;
+use crate::next::Ground;
 use crate::run::Run;
-use crate::{ending, guard};
+use crate::{ending, guard, next};
 
 fn preparing(run: &Run, id: CallId) -> Result<&Call, Refusal> {
     guard::open(run)?;
@@ -101,8 +103,8 @@ pub(crate) fn computed(run: &Run, id: CallId, result: Payload) -> Result<Vec<Eve
 
 pub(crate) fn unpreparable(
     run: &Run,
-    id: CallId,
-    failure: &Failure,
+    (id, failure): (CallId, &Failure),
+    now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
     let call = preparing(run, id)?;
     let reason = match failure.kind {
@@ -119,7 +121,21 @@ pub(crate) fn unpreparable(
     };
     let kind = failure.kind;
     let mut events = vec![code_failed(Some(id), failure)];
-    events.extend(ending::give_up(run, id, call, Why { kind, reason }));
+    // A request that cannot be made anew is no end of the call: its next rung has the first one.
+    events.extend(match (&call.repair, run.head()) {
+        (Some(_), Some(head)) => {
+            let site = Site {
+                run,
+                head,
+                id,
+                call,
+                now,
+            };
+            let kind = call.last_failure().map_or(kind, |failure| failure.kind);
+            next::fall_back(Ground::of(site), Why { kind, reason })
+        }
+        (None, _) | (_, None) => ending::give_up(run, id, call, Why { kind, reason }),
+    });
     Ok(events)
 }
 
@@ -157,7 +173,10 @@ pub(crate) fn apply_prepared(
         return Err(guard::misplaced(run, id, "CallPrepared"));
     }
     run.calls.update(id, |call| {
-        call.prepared = Some(prepared.clone());
+        match &mut call.repair {
+            Some(repair) => repair.prepared = Some(prepared.clone()),
+            None => call.prepared = Some(prepared.clone()),
+        }
         call.phase = Phase::Ready {
             not_before: AT_ONCE,
         };

@@ -11,6 +11,7 @@ use mainstay_types::{
 use crate::call::{AT_ONCE, Call, EffectStatus, Items, Phase};
 use crate::event::{Event, LapStarted, OutcomeKind};
 use crate::run::{Asked, Head, Lap, Run, node_call_id};
+use crate::streak::Streak;
 use crate::{doubt, guard, start};
 
 /// The next lap, or a quarantined run that is driven again.
@@ -48,7 +49,7 @@ fn next_lap(run: &Run, head: &Head, asked: Asked, at: Timestamp) -> Event {
         by,
         why,
         at,
-        times: start::lap_times(class, at),
+        times: start::lap_times(class, at, None),
         budget: class.budget,
     })
 }
@@ -75,12 +76,18 @@ fn may_go_on(head: &Head) -> Result<(), Refusal> {
         Some(kind @ (OutcomeKind::Completed | OutcomeKind::Canceled | OutcomeKind::Terminated)) => {
             refused(kind.as_str())
         }
-        Some(OutcomeKind::Degraded | OutcomeKind::HandedOff | OutcomeKind::Failed)
-            if limits::LAPS_MAX <= laps =>
-        {
-            refused("is the last a run may have")
-        }
-        Some(OutcomeKind::Degraded | OutcomeKind::HandedOff | OutcomeKind::Failed) => Ok(()),
+        Some(
+            OutcomeKind::Degraded
+            | OutcomeKind::HandedOff
+            | OutcomeKind::Failed
+            | OutcomeKind::Rejected,
+        ) if limits::LAPS_MAX <= laps => refused("is the last a run may have"),
+        Some(
+            OutcomeKind::Degraded
+            | OutcomeKind::HandedOff
+            | OutcomeKind::Failed
+            | OutcomeKind::Rejected,
+        ) => Ok(()),
     }
 }
 
@@ -151,7 +158,8 @@ fn is_built_upon(run: &Run, id: CallId, call: &Call) -> bool {
 /// A lap begins with the first provider and all attempts; what is out keeps counting, and what is
 /// in doubt is asked about at once: somebody waits again.
 fn renew(call: &mut Call, opens: bool, at: Timestamp) {
-    if opens {
+    let is_repaired = call.phase == Phase::Preparing && call.repair.is_some();
+    if opens || is_repaired {
         call.phase = if call.prepared.is_some() {
             Phase::Ready {
                 not_before: AT_ONCE,
@@ -159,6 +167,10 @@ fn renew(call: &mut Call, opens: bool, at: Timestamp) {
         } else {
             Phase::Waiting
         };
+    }
+    call.streak = Streak::default();
+    if !matches!(call.phase, Phase::InFlight(_)) {
+        call.repair = None;
     }
     match &mut call.phase {
         Phase::InFlight(_) => call.rung_attempts = 1,

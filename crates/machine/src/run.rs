@@ -10,9 +10,10 @@ use std::sync::Arc;
 use mainstay_graph::{Budget, NodeKind, OnFailure, TaskClass, path};
 use mainstay_types::{
     CallId, Code, Epoch, LapNo, Millis, NodeId, Payload, Reason, RunId, Seq, StartKey, Tenant,
-    Timestamp, WorkerId,
+    Timestamp, Tokens, WorkerId,
 };
 
+use crate::admission::Admission;
 use crate::budget::BudgetState;
 use crate::call::Call;
 use crate::calls::Calls;
@@ -63,6 +64,18 @@ pub struct Head {
     pub closed: bool,
     /// Why it is not driven.
     pub quarantined: Option<Quarantine>,
+    /// Concurrency tokens of reads whose process is gone and that may still run elsewhere. Bound:
+    /// the lap's concurrency tokens.
+    pub held: Vec<Held>,
+}
+
+/// A concurrency token that nobody gives back: it is free after a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Until when: the attempt's own timeout.
+    pub until: Timestamp,
+    /// The cap of its dependency, by its place in the class, when it has one.
+    pub place: Option<u32>,
 }
 
 /// Why a run is not driven any more until a person looks.
@@ -86,6 +99,13 @@ impl Head {
     pub fn lap_no(&self, no: LapNo) -> Option<&Lap> {
         let newest = std::iter::once(&self.lap);
         newest.chain(&self.past).find(|lap| lap.no == no)
+    }
+
+    /// Concurrency tokens held at `now` for attempts whose process is gone.
+    #[must_use]
+    pub fn held_at(&self, now: Timestamp) -> Tokens {
+        let held = self.held.iter().filter(|held| now < held.until).count();
+        Tokens::new(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
     /// The lap with this number, to book what an attempt of it cost.
@@ -124,6 +144,8 @@ pub struct Lap {
     pub times: LapTimes,
     /// By how much downtime has moved the times.
     pub extended: Millis,
+    /// What its admission was decided on, when that was more than the class alone.
+    pub admission: Option<Admission>,
     /// What it may spend and has spent.
     pub budget: BudgetState,
     /// What it has taken of the class's caps.
@@ -156,6 +178,7 @@ impl Lap {
             continued: None,
             times,
             extended: Millis::ZERO,
+            admission: None,
             budget: BudgetState::new(budget),
             uses,
             raises: Vec::new(),

@@ -165,7 +165,8 @@ fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event>
 /// What a late failure still changes: one that is sure ends the doubt about its own attempt.
 fn late_failure(site: Site<'_>, report: &Settle, failure: &Failure) -> Vec<Event> {
     let newest = site.call.attempts.last().map(|last| last.no);
-    let is_sure = next::table(failure.kind, failure.sent, true) != next::Move::Reconcile;
+    let is_sure =
+        next::table(failure.kind, failure.sent, site.semantics()) != next::Move::Reconcile;
     if site.call.phase != Phase::InDoubt || newest != Some(report.attempt) || !is_sure {
         return Vec::new();
     }

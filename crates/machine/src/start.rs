@@ -2,21 +2,30 @@
 //!
 //! The first event carries all that was volatile at the start; everything later is relative to it.
 
-use mainstay_types::{Code, Corrupt, NodeId, Refusal, Timestamp};
+use mainstay_graph::TaskClass;
+use mainstay_types::{Code, Corrupt, Millis, NodeId, Reason, Refusal, Timestamp};
 
+use crate::admission::{self, Verdict};
 use crate::call::{Call, Phase};
 use crate::caps::Uses;
-use crate::event::{Event, LapTimes, RunStarted};
+use crate::command::AskStart;
+use crate::event::{Event, LapTimes, OutcomeKind, RunStarted};
 use crate::run::{Head, Lap, Run};
 
-/// The moments of a lap of `class` that begins at `at`.
+/// The moments of a lap of `class` that begins at `at`, for a caller who waits for as long as the
+/// class says, or only `within`.
 #[must_use]
-pub fn lap_times(class: &mainstay_graph::TaskClass, at: Timestamp) -> LapTimes {
+pub fn lap_times(class: &TaskClass, at: Timestamp, within: Option<Millis>) -> LapTimes {
     let times = &class.times;
-    let answer_by = at + times.answer_by;
+    let answer_in = within.map_or(times.answer_by, |within| within.min(times.answer_by));
+    let answer_by = at + answer_in;
+    let in_time = answer_by.minus(class.reserve.deliver);
     let work_by = match times.work_by {
-        Some(work_by) => at + work_by,
-        None => answer_by.minus(class.reserve.deliver),
+        // What is meant to go on behind the answer does.
+        Some(work_by) if times.answer_by < work_by => at + work_by,
+        Some(work_by) if within.is_none() => at + work_by,
+        Some(work_by) => in_time.min(at + work_by),
+        None => in_time,
     };
     let expires_at = times.expires_at.map(|after| at + after);
     let doubt_until = answer_by + times.doubt_wait;
@@ -29,11 +38,27 @@ pub fn lap_times(class: &mainstay_graph::TaskClass, at: Timestamp) -> LapTimes {
     }
 }
 
-pub(crate) fn decide(run: &Run, started: &RunStarted) -> Result<Vec<Event>, Refusal> {
+pub(crate) fn decide(run: &Run, ask: AskStart) -> Result<Vec<Event>, Refusal> {
     if run.head.is_some() {
         return Err(Refusal::new(Code::CallNotReady).about("the run has started already"));
     }
-    Ok(vec![Event::RunStarted(Box::new(started.clone()))])
+    let AskStart {
+        mut started,
+        forecast,
+    } = ask;
+    let admission = admission::decide(run.class(), &mut started, &forecast)?;
+    let at = started.at;
+    let mut events = vec![Event::RunStarted(Box::new(started))];
+    events.extend(admission.map(admission::recorded));
+    if admission.is_some_and(|admission| admission.verdict == Verdict::Rejected) {
+        events.push(Event::LapEnded {
+            outcome: OutcomeKind::Rejected,
+            reason: Reason::InsufficientTimeBudget,
+            result: None,
+            at,
+        });
+    }
+    Ok(events)
 }
 
 pub(crate) fn apply(run: &mut Run, event: &RunStarted) -> Result<(), Corrupt> {
@@ -82,5 +107,6 @@ fn head_of(event: &RunStarted, uses: Uses) -> Head {
         terminated: None,
         closed: false,
         quarantined: None,
+        held: Vec::new(),
     }
 }

@@ -2,9 +2,12 @@
 //!
 //! Only calls the run can be completed without are held back here; a hard call never yields.
 
+use std::cmp::Reverse;
+
 use mainstay_types::{CallId, Code, CostUnits, Refusal};
 
-use crate::call::{Call, Phase};
+use crate::call::{Attempt, Call, Phase};
+use crate::guard::Site;
 use crate::run::{Head, Run};
 
 /// Cost a call must leave: for soft calls, one attempt of every hard call that has not begun.
@@ -49,10 +52,14 @@ fn hard_unstarted(run: &Run) -> impl Iterator<Item = &Call> {
 
 /// A soft call takes a concurrency token only when the hard calls that want one, now or at the end
 /// of a wait, keep one each.
-pub(crate) fn check_concurrency(run: &Run, id: CallId, call: &Call) -> Result<(), Refusal> {
-    let Some(head) = run.head() else {
-        return Ok(());
-    };
+pub(crate) fn check_concurrency(site: Site<'_>) -> Result<(), Refusal> {
+    let Site {
+        run,
+        head,
+        id,
+        call,
+        now,
+    } = site;
     if !yields(run, head, call) {
         return Ok(());
     }
@@ -61,7 +68,12 @@ pub(crate) fn check_concurrency(run: &Run, id: CallId, call: &Call) -> Result<()
         .filter(|(_, other)| run.is_on_hard_path(other.node))
         .count();
     let wanted = u32::try_from(hard).unwrap_or(u32::MAX);
-    let left = head.lap.budget.concurrency_left().get();
+    let left = head
+        .lap
+        .budget
+        .concurrency_left()
+        .less(head.held_at(now))
+        .get();
     if wanted < left {
         return Ok(());
     }
@@ -69,6 +81,17 @@ pub(crate) fn check_concurrency(run: &Run, id: CallId, call: &Call) -> Result<()
         .with("hard_waiting", wanted)
         .with("left", left)
         .about(run.path(id)))
+}
+
+/// The running soft read that is stopped for a hard call which waits for its place: the one that
+/// began last, so that the least work is lost.
+pub(crate) fn victim(run: &Run) -> Option<(CallId, &Call, &Attempt)> {
+    let soft = run
+        .calls
+        .in_flight()
+        .filter(|(_, call)| !run.writes(call) && !run.is_on_hard_path(call.node));
+    soft.filter_map(|(id, call)| Some((id, call, call.in_flight()?)))
+        .min_by_key(|&(id, _, out)| (Reverse(out.at), Reverse(id)))
 }
 
 /// Whether the call has to leave the hard path anything: once that is lost, it needs nothing.

@@ -116,6 +116,8 @@ codes! {
     CostExhausted = "COST_EXHAUSTED", Refusal, Later, "the run's cost units do not suffice";
     CapReached = "CAP_REACHED", Refusal, Later, "a cap of the class is reached";
     RaiseRefused = "RAISE_REFUSED", Refusal, No, "the budget cannot be raised like this";
+    InsufficientTimeBudget = "INSUFFICIENT_TIME_BUDGET", Refusal, Later,
+        "what the run needs at least does not fit before its answer";
     SoftYields = "SOFT_YIELDS", Refusal, Later,
         "a soft call leaves the hard path what it needs";
     EngineFull = "ENGINE_FULL", Refusal, Yes, "the engine drives as many runs as it may";

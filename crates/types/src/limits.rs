@@ -163,6 +163,22 @@ pub const TAKE_TRIES_MAX: u32 = 60;
 /// Unit: requests. Enforced by: the ledger backend. Beyond: the caller waits.
 pub const COMMIT_QUEUE_MAX: usize = 16_384;
 
+/// Attempts of an operation that are seen before predictions rest on them.
+/// Unit: attempts. Enforced by: the runtime. Beyond: the contract's estimate is not used.
+pub const SEEN_ATTEMPTS_MIN: u32 = 20;
+
+/// Attempts of an operation after which the older half of what was seen is forgotten.
+/// Unit: attempts. Enforced by: the runtime. Beyond: forgotten.
+pub const SEEN_ATTEMPTS_MAX: u32 = 512;
+
+/// Operations one process watches.
+/// Unit: operations. Enforced by: the runtime. Beyond: the contract's estimate holds.
+pub const SEEN_OPERATIONS_MAX: usize = 4_096;
+
+/// Numbers of a refusal that are recorded with a decision.
+/// Unit: numbers. Enforced by: `machine`. Beyond: left out.
+pub const REFUSED_NUMBERS_MAX: usize = 8;
+
 /// How often the budget of one lap may be raised.
 /// Unit: raises. Enforced by: `machine`. Beyond: RAISE_REFUSED.
 pub const LAP_RAISES_MAX: usize = 64;

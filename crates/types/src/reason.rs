@@ -48,6 +48,18 @@ reasons! {
     AttemptsExhausted = "ATTEMPTS_EXHAUSTED",
     /// The run's retry tokens are used up.
     RetryTokensExhausted = "RETRY_TOKENS_EXHAUSTED",
+    /// The dependency takes no retries now.
+    DependencyAtCapacity = "DEPENDENCY_AT_CAPACITY",
+    /// The tenant's share of retries is used up.
+    TenantQuotaReached = "TENANT_QUOTA_REACHED",
+    /// So many attempts of all runs are retries that no more may be.
+    RetryRatioReached = "RETRY_RATIO_REACHED",
+    /// The reply did not keep its schema: it is asked for once more, with what was wrong.
+    RepairAllowed = "REPAIR_ALLOWED",
+    /// A running soft read was stopped for a hard call that waited for its place.
+    Preempted = "PREEMPTED",
+    /// What the run needs at least does not fit before its answer.
+    InsufficientTimeBudget = "INSUFFICIENT_TIME_BUDGET",
     /// The run's cost units are used up.
     CostExhausted = "COST_EXHAUSTED",
     /// A cap of the class is reached.

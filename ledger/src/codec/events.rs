@@ -9,6 +9,7 @@ use mainstay_machine::Event;
 
 use super::upcast::Older;
 use super::v1::call::*;
+use super::v1::decision::*;
 use super::v1::effect::*;
 use super::v1::run::*;
 use super::v1::wire::WireEvent;
@@ -82,6 +83,9 @@ table! {
         LapStarted => LapStartedV1,
         CodeFailed => CodeFailedV1,
         BudgetRaised => BudgetRaisedV1,
+        NextDecided => NextDecidedV1,
+        RepairWanted => RepairWantedV1,
+        AdmissionDecided => AdmissionDecidedV1,
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,

@@ -83,4 +83,7 @@ kinds! {
     LapStarted = 30, version 1;
     CodeFailed = 31, version 1;
     BudgetRaised = 32, version 1;
+    NextDecided = 33, version 1;
+    RepairWanted = 34, version 1;
+    AdmissionDecided = 35, version 1;
 }

@@ -49,7 +49,13 @@ fn variable(event: &Event) -> usize {
         | Event::LapStarted(_)
         | Event::BudgetRaised(_)
         | Event::RunQuarantined { .. } => 0,
+        Event::NextDecided(decision) => {
+            let refused = decision.refused.iter();
+            refused.map(|refused| refused.numbers.len() * 64).sum()
+        }
         Event::LeaseTaken(_)
+        | Event::AdmissionDecided(_)
+        | Event::RepairWanted { .. }
         | Event::AttemptStarted(_)
         | Event::AttemptInterrupted { .. }
         | Event::CallRescheduled { .. }

@@ -10,16 +10,18 @@ use std::collections::BTreeMap;
 use bincode::{Decode, Encode};
 use mainstay_machine::call::{Doubt, Item, Items};
 use mainstay_machine::caps::{DependencyUse, Uses};
-use mainstay_machine::run::Later;
+use mainstay_machine::run::{Held, Later};
+use mainstay_machine::streak::Streak;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
-    Phase, Prepared,
+    Phase, Prepared, Repair,
 };
 use mainstay_types::{CallId, Digest, Payload, Reason, limits};
 
 use super::DecodeError;
 use super::v1::Wire;
 use super::v1::call::FailureV1;
+use super::v1::decision::AdmissionV1;
 use super::v1::effect::EffectKeyV1;
 use super::v1::run::{BudgetV1, ClassRefV1, LapTimesV1, RaiseV1};
 use super::v1::wire::{ReasonV1, Text, frozen};
@@ -131,11 +133,13 @@ kept! {
             terminated: Option<AskedS1>,
             closed: bool,
             quarantined: Option<QuarantineV2>,
+            held: Vec<HeldS2>,
         }
         kept { input: PayloadS1, lap: LapS1, past: Vec<LapS1> }
     }
 }
 
+frozen! { HeldS2 = Held { until: i64, place: Option<u32> } }
 frozen! { AskedS1 = Asked { by: Text, why: Text } }
 
 kept! {
@@ -146,6 +150,7 @@ kept! {
             continued: Option<AskedS1>,
             times: LapTimesV1,
             extended: u64,
+            admission: Option<AdmissionV1>,
             budget: BudgetStateS1,
             uses: UsesS2,
             raises: Vec<RaiseV1>,
@@ -219,12 +224,24 @@ kept! {
             needs_open: u32,
             rung: u8,
             rung_attempts: u32,
+            streak: StreakS2,
             attempts: Vec<AttemptS1>,
             effect: Option<EffectS1>,
             items: Option<ItemsS1>,
             key_holder: Option<[u8; 16]>,
         }
-        kept { phase: PhaseS1, prepared: Option<PreparedS1> }
+        kept { phase: PhaseS1, prepared: Option<PreparedS1>, repair: Option<RepairS2> }
+    }
+}
+
+frozen! {
+    StreakS2 = Streak { kind: Option<FailureKindV1>, length: u32, forfeited: u32 }
+}
+
+kept! {
+    RepairS2 = Repair {
+        plain { of: u32 }
+        kept { prepared: Option<PreparedS1> }
     }
 }
 

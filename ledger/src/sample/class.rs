@@ -38,6 +38,7 @@ pub fn class(name: &str, version: u32) -> TaskClass {
         on_failure: OnFailure::HandOff,
         on_limit: OnLimit::default(),
         caps: Caps::default(),
+        later: None,
         nodes: vec![read(), local(), each()],
         result: vec![NodeId(1), NodeId(2)],
     }
@@ -125,6 +126,7 @@ fn contract(effect: EffectSemantics) -> Contract {
             base: Millis::new(100),
             max: Millis::from_secs(2),
         },
+        repair: false,
         retry_cap: None,
         fallbacks: Vec::new(),
         request: schema(),

@@ -4,8 +4,8 @@
 
 use mainstay_graph::Budget;
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, Event, LapStarted, LapTimes, OutcomeKind, Prepared, Quarantine,
-    Raise,
+    Admission, Allowed, AttemptEnd, AttemptStarted, Decision, Event, LapStarted, LapTimes,
+    NextAction, Numbers, OutcomeKind, Prepared, Quarantine, Raise, Refused, Verdict,
 };
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, EffectKey, EffectName, Failure,
@@ -24,6 +24,7 @@ pub fn events() -> Vec<Event> {
         of_effects(),
         of_ends(),
         of_laps(),
+        decisions(),
     ]
     .concat()
 }
@@ -239,6 +240,11 @@ fn of_laps() -> Vec<Event> {
             why: "obsolete".to_owned(),
         },
         Event::BudgetRaised(raise()),
+        Event::AdmissionDecided(admission()),
+        Event::RepairWanted {
+            call: CallId(3),
+            of: AttemptNo(1),
+        },
         Event::LapStarted(LapStarted {
             lap: LapNo(2),
             by,
@@ -257,6 +263,72 @@ fn of_laps() -> Vec<Event> {
             },
         }),
     ]
+}
+
+/// An admission that what was observed decided.
+pub(super) fn admission() -> Admission {
+    Admission {
+        verdict: Verdict::Rejected,
+        queue: Millis::new(20),
+        path: Millis::new(10_400),
+        synthesis: Millis::new(1_800),
+        reconcile: Millis::new(1_200),
+        deliver: Millis::new(400),
+        left: Millis::from_secs(12),
+        observed: 4,
+    }
+}
+
+/// A decision with a number of each kind.
+pub(super) fn decision() -> Decision {
+    Decision {
+        call: CallId(2),
+        attempt: Some(AttemptNo(2)),
+        kind: FailureKind::Overloaded,
+        sent: Some(Sent::Answered),
+        next: NextAction::Fail,
+        reason: Reason::RetryTokensExhausted,
+        numbers: Numbers {
+            in_a_row: 2,
+            attempts_left: 1,
+            allowed: Allowed {
+                run: 0,
+                dependency: Some(3),
+                tenant: None,
+                global: Some(7),
+            },
+            wait: Millis::new(130),
+            wait_max: Millis::new(400),
+            retry_after: Some(Millis::new(100)),
+            predicted: Millis::new(900),
+            left: Millis::new(4_200),
+        },
+        refused: None,
+    }
+}
+
+/// Each action, and one with what forbade another.
+fn decisions() -> Vec<Event> {
+    let refused = Refused {
+        code: Code::RetryTokensExhausted,
+        numbers: vec![("need".to_owned(), 1), ("left".to_owned(), 0)],
+    };
+    let nexts = [
+        NextAction::Retry { at: at(5_000) },
+        NextAction::Repair,
+        NextAction::Fallback { rung: Rung(1) },
+        NextAction::Reconcile,
+        NextAction::Wait,
+        NextAction::Omit,
+        NextAction::Fail,
+    ];
+    let plain = nexts.map(|next| Decision { next, ..decision() });
+    let all = plain.into_iter().chain([Decision {
+        refused: Some(refused),
+        ..decision()
+    }]);
+    all.map(|decision| Event::NextDecided(Box::new(decision)))
+        .collect()
 }
 
 /// A budget that somebody raised.

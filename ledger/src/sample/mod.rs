@@ -13,7 +13,7 @@ pub use class::class;
 pub use commands::commands;
 pub use events::events;
 pub use state::{large_payload, state};
-pub use story::{short_story, story};
+pub use story::{repaired_story, short_story, story};
 
 use std::sync::Arc;
 

@@ -7,17 +7,18 @@
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_machine::call::{Doubt, Item, Items};
 use mainstay_machine::caps::{DependencyUse, Uses};
-use mainstay_machine::run::Later;
+use mainstay_machine::run::{Held, Later};
+use mainstay_machine::streak::Streak;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
-    LapTimes, OutcomeKind, Phase, Prepared, Quarantine, RunParts,
+    LapTimes, OutcomeKind, Phase, Prepared, Quarantine, Repair, RunParts,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, CostUnits, Digest, Epoch, Failure, FailureKind, LapNo, Millis, NodeId,
     Payload, Reason, Rung, Sent, Seq, Timestamp, Tokens, limits,
 };
 
-use super::events::raise;
+use super::events::{admission, raise};
 use super::{at, class_ref, effect_key, run, start_key, tenant, worker};
 
 /// The parts.
@@ -89,6 +90,10 @@ fn head() -> Head {
             code: Code::TurnPanicked,
             message: "index out of bounds".to_owned(),
         }),
+        held: vec![Held {
+            until: at(9_000),
+            place: Some(0),
+        }],
     }
 }
 
@@ -110,6 +115,7 @@ fn lap(no: u32) -> Lap {
             doubt_until: begun + Millis::from_hours(24),
         },
         extended: Millis::ZERO,
+        admission: Some(admission()),
         budget: BudgetState {
             limits,
             retry_used: Tokens::new(3),
@@ -167,6 +173,17 @@ fn plain(phase: Phase) -> Call {
         prepared: Some(prepared(Payload::from(r#"{"q":"policy"}"#))),
         rung: Rung(1),
         rung_attempts: 2,
+        streak: Streak {
+            kind: Some(FailureKind::RateLimited),
+            length: 2,
+            forfeited: 1,
+        },
+        repair: Some(Repair {
+            of: AttemptNo(1),
+            prepared: Some(prepared(Payload::from(
+                r#"{"q":"policy","wrong":"no date"}"#,
+            ))),
+        }),
         attempts: attempts(),
         key_holder: Some(run(9)),
         ..Call::new(NodeId(1), None, 2, phase)

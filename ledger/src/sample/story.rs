@@ -5,14 +5,15 @@
 
 use mainstay_graph::Budget;
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, Event, LapStarted, OutcomeKind, Prepared, Quarantine, RunStarted,
+    Admission, AttemptEnd, AttemptStarted, Decision, Event, LapStarted, NextAction, OutcomeKind,
+    Prepared, Quarantine, RunStarted, Verdict,
 };
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, Failure, FailureKind, LapNo, Millis,
     Payload, Reason, Rung, Sent, Tokens,
 };
 
-use super::events::raise;
+use super::events::{admission, decision, raise};
 use super::{at, class, class_ref, effect_key, large_payload, run, started, taken};
 use crate::commit::Stamped;
 
@@ -63,6 +64,72 @@ pub fn short_story(n: u32) -> Vec<Stamped> {
         Event::RunClosed,
     ];
     timed(n, events)
+}
+
+/// The log of a run of the same class whose read is tried again, and then repaired.
+#[must_use]
+pub fn repaired_story(n: u32) -> Vec<Stamped> {
+    let (call, not_before) = (POLICY, at(900));
+    let asked = |text: &str| Event::CallPrepared {
+        call,
+        prepared: prepared(Payload::from(text), None),
+    };
+    let admitted = Admission {
+        verdict: Verdict::Admitted,
+        ..admission()
+    };
+    let events = vec![
+        begun(n),
+        Event::AdmissionDecided(admitted),
+        asked(r#"{"q":"policy"}"#),
+        leaves(call, 1, 0),
+        comes_back(call, 1, failed(FailureKind::Overloaded, Sent::Answered)),
+        decided(call, NextAction::Retry { at: not_before }),
+        Event::CallRescheduled {
+            call,
+            rung: Rung(0),
+            not_before,
+            reason: Reason::RetryAllowed,
+        },
+        leaves(call, 2, 0),
+        comes_back(call, 2, failed(FailureKind::ResultInvalid, Sent::Answered)),
+        decided(call, NextAction::Repair),
+        Event::RepairWanted {
+            call,
+            of: AttemptNo(2),
+        },
+        asked(r#"{"q":"policy","wrong":"/answer: a text"}"#),
+        leaves(call, 3, 0),
+        comes_back(call, 3, AttemptEnd::Answered),
+        Event::CallSettled {
+            call,
+            rung: Rung(0),
+            result: large_payload('p'),
+        },
+        Event::CallSettled {
+            call: DRAFT,
+            rung: Rung(0),
+            result: Payload::from("[]"),
+        },
+        Event::CallSkipped { call: TICKETS },
+        Event::LapEnded {
+            outcome: OutcomeKind::Completed,
+            reason: Reason::AllSettled,
+            result: Some(large_payload('r')),
+            at: at(900),
+        },
+        Event::RunClosed,
+    ];
+    timed(n, events)
+}
+
+/// What a failure was followed by.
+fn decided(call: CallId, next: NextAction) -> Event {
+    Event::NextDecided(Box::new(Decision {
+        call,
+        next,
+        ..decision()
+    }))
 }
 
 fn timed(n: u32, events: Vec<Event>) -> Vec<Stamped> {

@@ -225,6 +225,9 @@ impl<'a> About<'a> {
                 [self.looked_up(Reason::PartlyApplied), None, None]
             }
             Event::RunStarted(_)
+            | Event::AdmissionDecided(_)
+            | Event::NextDecided(_)
+            | Event::RepairWanted { .. }
             | Event::LeaseTaken(_)
             | Event::CallPrepared { .. }
             | Event::ListRecorded { .. }

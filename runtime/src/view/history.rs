@@ -46,6 +46,9 @@ impl History {
                 self.doubts_began.insert(*call, at);
             }
             Event::RunStarted(_)
+            | Event::AdmissionDecided(_)
+            | Event::NextDecided(_)
+            | Event::RepairWanted { .. }
             | Event::LeaseTaken(_)
             | Event::CallPrepared { .. }
             | Event::ListRecorded { .. }

@@ -10,6 +10,7 @@
 mod alert;
 mod budget;
 mod call;
+mod decided;
 mod hidden;
 mod history;
 mod laps;
@@ -239,7 +240,8 @@ fn package(run: &Run, outcome: OutcomeKind) -> Option<BTreeMap<String, Box<RawVa
         OutcomeKind::Completed
         | OutcomeKind::Degraded
         | OutcomeKind::Canceled
-        | OutcomeKind::Terminated => return None,
+        | OutcomeKind::Terminated
+        | OutcomeKind::Rejected => return None,
     }
     let values = view::package(run).into_iter();
     let values = values.map(|(path, value)| (path, raw::json(&value)));

@@ -14,6 +14,7 @@ use mainstay_types::{
 };
 
 use super::call::dependency;
+use super::decided;
 use super::hidden::is_code;
 
 /// Digits of a fingerprint that a sentence shows.
@@ -40,6 +41,11 @@ impl Teller<'_> {
     pub(super) fn sentence(&self, entry: &Recorded) -> String {
         match &entry.event {
             Event::RunStarted(started) => self.started(started),
+            Event::AdmissionDecided(admission) => decided::admitted(admission),
+            Event::NextDecided(decision) => self.of(decision.call, &decided::next(decision)),
+            Event::RepairWanted { call, of } => {
+                self.of(*call, &format!("is asked once more, with what was wrong at attempt {of}"))
+            }
             Event::LeaseTaken(lease) => lease_taken(lease),
             Event::CallPrepared { call, prepared } => self.prepared(*call, prepared),
             Event::ListRecorded { call, items } => self.listed(*call, items),

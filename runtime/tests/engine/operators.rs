@@ -218,7 +218,10 @@ impl Play {
             let kind = is_over().unwrap_or_else(|| panic!("seed {seed}: {}", all(&self.world)));
             match kind {
                 OutcomeKind::Completed | OutcomeKind::Canceled | OutcomeKind::Terminated => return,
-                OutcomeKind::Degraded | OutcomeKind::HandedOff | OutcomeKind::Failed => {}
+                OutcomeKind::Degraded
+                | OutcomeKind::HandedOff
+                | OutcomeKind::Failed
+                | OutcomeKind::Rejected => {}
             }
         }
     }

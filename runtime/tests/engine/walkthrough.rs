@@ -94,7 +94,7 @@ fn a_lost_reply_is_looked_up_and_found_while_the_other_items_go_on() {
         [
             "AttemptSettled ticket_write[0]/1, EffectApplied ticket_write[0] ANSWERED, \
              AttemptSettled ticket_write[2]/1, EffectApplied ticket_write[2] ANSWERED",
-            "AttemptSettled ticket_write[1]/1, \
+            "AttemptSettled ticket_write[1]/1, NextDecided ticket_write[1], \
              EffectInDoubt ticket_write[1] WRITE_RESPONSE_LOST",
             "EffectApplied ticket_write[1] FOUND_APPLIED, CallSettled ticket_write, \
              LapEnded completed, RunClosed",

@@ -14,8 +14,11 @@ use mainstay_types::limits;
 /// Most calls of a run that go out at once: a class's result is made from nested tuples of eight.
 pub(crate) const FAN_OUT_MAX: usize = 64;
 
+/// How many processes of a run may be killed before it may ask no more.
+const STARTS_MAX: u32 = 100;
+
 const _: () = assert!(FAN_OUT_MAX <= limits::CLASS_NODES_MAX);
-const _: () = assert!(FAN_OUT_MAX <= limits::RUN_CONCURRENCY_MAX as usize);
+const _: () = assert!(FAN_OUT_MAX + STARTS_MAX as usize <= limits::RUN_CONCURRENCY_MAX as usize);
 
 /// A run's input is the number its first call asks for.
 pub(crate) type Numbers = Class<u64, u64>;
@@ -107,9 +110,10 @@ pub(crate) fn fan_out(calls: u32, echo: &Echo) -> Result<Numbers, Problems> {
 
 fn define(name: &str, at_once: u32) -> Builder<u64> {
     let mut g = TaskClass::<u64>::define(name, 1);
-    // A run that is left in the middle asks again after each start.
-    let budget = Budget::new().answer_by(hours(24)).retries(100);
-    g.budget(budget.concurrency(at_once).cost(1));
+    // A run that is left in the middle asks again after each start, while whoever was asked before
+    // may be at it still.
+    let budget = Budget::new().answer_by(hours(24)).retries(STARTS_MAX);
+    g.budget(budget.concurrency(at_once + STARTS_MAX).cost(1));
     g
 }
 

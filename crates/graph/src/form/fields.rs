@@ -46,7 +46,7 @@ impl<'v> Item<'v> {
         }
     }
 
-    fn expected<T>(&self, what: impl Into<String>) -> Read<T> {
+    pub(super) fn expected<T>(&self, what: impl Into<String>) -> Read<T> {
         Err(FormError {
             at: self.at.clone(),
             expected: what.into(),
@@ -65,7 +65,7 @@ impl<'v> Item<'v> {
         let known = FORMS
             .into_iter()
             .find(|form| number.as_u64() == Some(u64::from(*form)));
-        let [first, newest] = FORMS;
+        let [first, .., newest] = FORMS;
         known.ok_or_else(|| FormError {
             at: "/form".to_owned(),
             expected: format!("{first} to {newest}, found {number}"),

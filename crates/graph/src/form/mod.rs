@@ -5,9 +5,10 @@
 //! class read back is equal to the one that was stored.
 //!
 //! A class is written in the lowest form that can say all of it, so that a newer program gives the
-//! classes of an older one the fingerprints they always had. Form 2 adds `on_limit` and `caps`.
+//! classes of an older one the fingerprints they always had. Form 2 adds `on_limit` and `caps`,
+//! form 3 `later_ms` and `repairs`.
 //!
-//! Shape (form 2), every key always present, `null` for what is not set, times in milliseconds
+//! Shape (form 3), every key always present, `null` for what is not set, times in milliseconds
 //! (`_ms`), cost in micro-units (`_micros`), refs as places in `nodes` from 0, schemas as texts:
 //!
 //! ```text
@@ -20,6 +21,7 @@
 //!  on_limit: "degrade" | "pause" | "hand_off" | "fail",
 //!  caps: {attempts?, branches?, depth?, parallel_cost_micros?,
 //!         dependencies: [{dependency, retry_tokens?, concurrency_tokens?, cost_micros?}]},
+//!  later_ms?, repairs: [ref],
 //!  nodes: [{name, criticality: {kind: "hard"} | {kind: "soft" | "advisory", notice},
 //!           inputs: [ref], when: ref?, output,
 //!           call: {kind: "read", contract} | {kind: "write", contract, effect}
@@ -40,7 +42,7 @@ use mainstay_types::{Code, Digest};
 use crate::class::TaskClass;
 
 /// The forms that can be read: the first, and the newest.
-pub(crate) const FORMS: [u32; 2] = [1, 2];
+pub(crate) const FORMS: [u32; 3] = [1, 2, 3];
 
 impl TaskClass {
     /// The class's stored form.

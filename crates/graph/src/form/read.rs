@@ -31,18 +31,28 @@ const FIELDS: [&str; 12] = [
     "nodes",
     "result",
 ];
-const LIMIT_FIELDS: [&str; 2] = ["on_limit", "caps"];
+const FIELDS_2: [&str; 2] = ["on_limit", "caps"];
+const FIELDS_3: [&str; 2] = ["later_ms", "repairs"];
 
 pub(super) fn class(form: &Value) -> Read<TaskClass> {
     let form = Item::root(form);
-    let has_limits = 1 < form.form_number()?;
-    let fields = match has_limits {
-        false => form.fields(&FIELDS)?,
-        true => form.fields(&[&FIELDS[..], &LIMIT_FIELDS].concat())?,
+    let number = form.form_number()?;
+    let fields = match number {
+        ..=1 => form.fields(&FIELDS)?,
+        2 => form.fields(&[&FIELDS[..], &FIELDS_2].concat())?,
+        3.. => form.fields(&[&FIELDS[..], &FIELDS_2, &FIELDS_3].concat())?,
     };
-    let (on_limit, caps) = match has_limits {
-        false => Default::default(),
-        true => limits_of(&fields)?,
+    let (on_limit, caps) = match number {
+        ..=1 => Default::default(),
+        2.. => limits_of(&fields)?,
+    };
+    let mut nodes = fields.get("nodes").list(limits::CLASS_NODES_MAX, node)?;
+    let later = match number {
+        ..=2 => None,
+        3.. => {
+            repairs(&fields.get("repairs"), &mut nodes)?;
+            fields.get("later_ms").optional(Item::millis)?
+        }
     };
     Ok(TaskClass {
         name: fields.get("name").name(ClassName::new)?,
@@ -58,7 +68,8 @@ pub(super) fn class(form: &Value) -> Read<TaskClass> {
             .word(OnFailure::from_word, "hand_off or fail")?,
         on_limit,
         caps,
-        nodes: fields.get("nodes").list(limits::CLASS_NODES_MAX, node)?,
+        later,
+        nodes,
         result: fields.get("result").refs()?,
     })
 }
@@ -85,6 +96,27 @@ fn limits_of(fields: &Fields<'_>) -> Read<(OnLimit, Caps)> {
             .list(limits::DEPENDENCY_CAPS_MAX, dependency_cap)?,
     };
     Ok((on_limit, caps))
+}
+
+/// Marks the reads that can be asked once more with what was wrong.
+fn repairs(item: &Item<'_>, nodes: &mut [Node]) -> Read<()> {
+    for id in item.refs()? {
+        match nodes
+            .get_mut(usize::from(id.get()))
+            .map(|node| &mut node.kind)
+        {
+            Some(NodeKind::Read { contract }) if !contract.repair => contract.repair = true,
+            Some(
+                NodeKind::Read { .. }
+                | NodeKind::Write { .. }
+                | NodeKind::Each { .. }
+                | NodeKind::Local
+                | NodeKind::When,
+            )
+            | None => return item.expected("refs to reads, each once, in order"),
+        }
+    }
+    Ok(())
 }
 
 fn dependency_cap(item: &Item<'_>) -> Read<DependencyCap> {
@@ -241,6 +273,7 @@ fn contract(item: &Item<'_>) -> Read<Contract> {
             base: fields.get("backoff_base_ms").millis()?,
             max: fields.get("backoff_ms_max").millis()?,
         },
+        repair: false,
         retry_cap: fields.get("retry_cap").optional(Item::tokens)?,
         fallbacks: fields
             .get("fallbacks")

@@ -27,15 +27,19 @@ pub(super) fn class(class: &TaskClass) -> Value {
         on_failure,
         on_limit,
         caps,
+        later,
         nodes,
         result,
     } = class;
-    let [first, newest] = FORMS;
-    let is_plain = *on_limit == OnLimit::default() && *caps == Caps::default();
-    let form = if is_plain { first } else { newest };
-    let limits = [
+    let repairs: Vec<NodeId> = class.repairing().collect();
+    let form = lowest_form(class);
+    let fields_2 = [
         ("on_limit", text(on_limit.as_str())),
         ("caps", self::caps(caps)),
+    ];
+    let fields_3 = [
+        ("later_ms", optional(later.map(millis))),
+        ("repairs", refs(&repairs)),
     ];
     let fields = [
         ("form", Value::from(form)),
@@ -51,11 +55,21 @@ pub(super) fn class(class: &TaskClass) -> Value {
         ("nodes", Value::List(nodes.iter().map(node).collect())),
         ("result", refs(result)),
     ];
-    Value::object(
-        fields
-            .into_iter()
-            .chain(limits.into_iter().filter(|_| !is_plain)),
-    )
+    let fields_2 = fields_2.into_iter().filter(|_| 2 <= form);
+    let fields_3 = fields_3.into_iter().filter(|_| 3 <= form);
+    Value::object(fields.into_iter().chain(fields_2).chain(fields_3))
+}
+
+/// The first form that can say all of it.
+fn lowest_form(class: &TaskClass) -> u32 {
+    let [first, second, third] = FORMS;
+    if class.later.is_some() || class.repairing().next().is_some() {
+        third
+    } else if class.on_limit != OnLimit::default() || class.caps != Caps::default() {
+        second
+    } else {
+        first
+    }
 }
 
 fn caps(caps: &Caps) -> Value {
@@ -209,6 +223,8 @@ fn contract(contract: &Contract) -> Value {
         cost,
         deadline_reserve,
         backoff: Backoff { base, max },
+        // Said of the class as a whole, which is older than this.
+        repair: _,
         retry_cap,
         fallbacks,
         request,

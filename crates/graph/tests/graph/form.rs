@@ -7,10 +7,13 @@ use mainstay_types::NodeId;
 use mainstay_types::json::{self, Value};
 use proptest::prelude::*;
 
-use crate::sample::{capped, contract_of, effect_of, graphs, meeting, ms};
+use crate::sample::{capped, contract_of, effect_of, graphs, meeting, ms, patient};
 
 const GOLDEN: &str = include_str!("../../golden/class-form-1.json");
 const GOLDEN_2: &str = include_str!("../../golden/class-form-2.json");
+const GOLDEN_3: &str = include_str!("../../golden/class-form-3.json");
+
+type Change = fn(&mut TaskClass);
 
 fn stored(class: &TaskClass) -> String {
     class.to_json().to_canonical()
@@ -30,22 +33,28 @@ fn the_form_is_frozen_byte_for_byte() {
     assert_eq!(read_back(GOLDEN), meeting());
     assert_eq!(stored(&capped()), GOLDEN_2.trim_end());
     assert_eq!(read_back(GOLDEN_2), capped());
+    assert_eq!(stored(&patient()), GOLDEN_3.trim_end());
+    assert_eq!(read_back(GOLDEN_3), patient());
 }
 
 #[test]
 fn a_class_is_written_in_the_lowest_form_that_can_say_all_of_it() {
     let form = |class: &TaskClass| class.to_json().as_object().expect("an object")["form"].clone();
     assert_eq!(form(&meeting()), Value::from(1));
-    let changes: [fn(&mut TaskClass); 4] = [
-        |class| class.on_limit = mainstay_graph::OnLimit::Fail,
-        |class| class.caps.depth = Some(6),
-        |class| class.caps.attempts = Some(40),
-        |class| class.caps.dependencies = capped().caps.dependencies,
+    let changes: [(u32, Change); 6] = [
+        (2, |class| class.on_limit = mainstay_graph::OnLimit::Fail),
+        (2, |class| class.caps.depth = Some(6)),
+        (2, |class| class.caps.attempts = Some(40)),
+        (2, |class| {
+            class.caps.dependencies = capped().caps.dependencies
+        }),
+        (3, |class| class.later = patient().later),
+        (3, |class| contract_of(&mut class.nodes[0]).repair = true),
     ];
-    for change in changes {
+    for (number, change) in changes {
         let mut class = meeting();
         change(&mut class);
-        assert_eq!(form(&class), Value::from(2));
+        assert_eq!(form(&class), Value::from(number));
         assert_eq!(read_back(&stored(&class)), class);
     }
 }
@@ -220,7 +229,7 @@ fn refused(pointer: &str, new: impl Into<Value>, expected: &str) {
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
     refused("", 7, ": an object");
-    refused("/form", 3, "/form: 1 to 2, found 3");
+    refused("/form", 4, "/form: 1 to 3, found 4");
     refused("/form", 2, ": a field on_limit");
     refused(
         "/name",

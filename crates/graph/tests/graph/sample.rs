@@ -45,6 +45,7 @@ pub(crate) fn empty() -> TaskClass {
         on_failure: OnFailure::HandOff,
         on_limit: OnLimit::default(),
         caps: Caps::default(),
+        later: None,
         nodes: Vec::new(),
         result: Vec::new(),
     }
@@ -67,6 +68,7 @@ pub(crate) fn contract(name: &str) -> Contract {
             base: ms(50),
             max: ms(500),
         },
+        repair: false,
         retry_cap: None,
         fallbacks: Vec::new(),
         request: schema("true"),
@@ -230,6 +232,14 @@ pub(crate) fn capped() -> TaskClass {
         },
         ..meeting()
     }
+}
+
+/// A class that may be answered later, whose draft is repaired.
+pub(crate) fn patient() -> TaskClass {
+    let mut class = capped();
+    class.later = Some(ms(60_000));
+    contract_of(&mut class.nodes[3]).repair = true;
+    class
 }
 
 pub(crate) fn meeting() -> TaskClass {

@@ -25,6 +25,10 @@ pub(crate) struct Draw {
     pub(crate) items: u32,
     /// What every predicate says.
     pub(crate) says: bool,
+    /// What is known at the start: how slow each call is, by its place, and what else.
+    pub(crate) slow: Vec<u16>,
+    /// How long the caller waits, whether it takes a later answer, whether it has no key.
+    pub(crate) caller: (Option<u64>, bool, bool),
     /// What another run has under the keys of writes, if any has.
     pub(crate) held: Option<u32>,
     pub(crate) blows: Vec<Blow>,
@@ -57,17 +61,29 @@ pub(crate) fn runs() -> impl Strategy<Value = Draw> {
         how,
     });
     let held = proptest::option::weighted(0.2, any::<u32>());
+    let slow = prop_oneof![
+        3 => Just(Vec::new()),
+        1 => proptest::collection::vec(0_u16..9_000, 1..8),
+    ];
+    let caller = (
+        proptest::option::weighted(0.1, 500_u64..20_000),
+        any::<bool>(),
+        any::<bool>(),
+    );
     (
         classes(),
         0_u32..4,
         any::<bool>(),
         held,
         proptest::collection::vec(blow, 0..60),
+        (slow, caller),
     )
-        .prop_map(|(class, items, says, held, blows)| Draw {
+        .prop_map(|(class, items, says, held, blows, (slow, caller))| Draw {
             class,
             items,
             says,
+            slow,
+            caller,
             held,
             blows,
         })
@@ -116,6 +132,7 @@ struct Frame {
     expires: Option<u64>,
     doubt_wait: u64,
     downtime: Option<u64>,
+    later: Option<u64>,
     fails: bool,
     reserves: u64,
     /// What follows at a limit, by its place among the rules.
@@ -137,7 +154,10 @@ fn frames() -> impl Strategy<Value = Frame> {
         any::<bool>(),
         0_u64..400,
         0_u8..4,
-        proptest::array::uniform6(proptest::option::weighted(0.25, 1_u32..12)),
+        (
+            proptest::array::uniform6(proptest::option::weighted(0.25, 1_u32..12)),
+            proptest::option::weighted(0.4, 1_u64..90_000),
+        ),
     );
     (budget, times, rest).prop_map(
         |((retries, concurrency, cost), (answer_by, later, void, doubt_wait), rest)| Frame {
@@ -152,7 +172,8 @@ fn frames() -> impl Strategy<Value = Frame> {
             fails: rest.1,
             reserves: rest.2,
             rule: rest.3,
-            caps: rest.4,
+            caps: rest.4.0,
+            later: rest.4.1,
         },
     )
 }
@@ -193,6 +214,7 @@ fn class(parts: &[Part], frame: Frame) -> TaskClass {
     class.times.answer_by = Millis::new(frame.answer_by);
     class.times.work_by = frame.work_by.map(Millis::new);
     class.times.expires_at = frame.expires.map(Millis::new);
+    class.later = frame.later.map(Millis::new);
     class.times.doubt_wait = Millis::new(frame.doubt_wait);
     class.on_downtime = frame
         .downtime
@@ -319,6 +341,7 @@ fn contract(part: Part) -> Contract {
             base: short(4),
             max: timeout,
         },
+        repair: !writes && part.more >> 8 & 1 == 0,
         retry_cap: (part.more >> 1 & 7 == 0).then_some(Tokens::new(1)),
         fallbacks: fallbacks(part, writes),
         request: build::bare().input,
@@ -417,8 +440,11 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::HardPathLost { call }
         | Event::AddendumRecorded { call, .. } => *call = other,
         Event::AttemptStarted(started) => started.call = other,
+        Event::NextDecided(decision) => decision.call = other,
+        Event::RepairWanted { call, .. } => *call = other,
         Event::CodeFailed { call, .. } => *call = Some(other),
         Event::RunStarted(_)
+        | Event::AdmissionDecided(_)
         | Event::LeaseTaken(_)
         | Event::CancelRequested { .. }
         | Event::AnsweredLater { .. }

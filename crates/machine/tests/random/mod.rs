@@ -134,7 +134,7 @@ fn the_storms_reach_every_event_and_every_outcome() {
             "{outcome:?} is never reached: {seen:#?}"
         );
     }
-    let events = 32;
+    let events = 35;
     assert_eq!(seen.len(), events + OutcomeKind::ALL.len(), "{seen:#?}");
 }
 

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, NodeKind};
 use mainstay_machine::{
-    Action, Command, EffectStatus, EntryState, Evidence, Finding, LookedUp, Quarantine, Settle,
-    SettleEnd, pending,
+    Action, Command, EffectStatus, EntryState, Evidence, Finding, Forecast, LookedUp, Quarantine,
+    Settle, SettleEnd, pending,
 };
 use mainstay_types::{
-    AttemptNo, CallId, Code, CostUnits, Failure, FailureKind, Millis, Payload, Sent, Tokens,
+    AttemptNo, CallId, Code, CostUnits, Failure, FailureKind, Millis, NodeId, Payload, Sent, Tokens,
 };
 
 use super::draw::{Blow, Draw};
@@ -55,6 +55,12 @@ impl Storm {
             let kind = FailureKind::InvalidInput;
             facts.broken.insert(last.name.to_string(), kind);
         }
+        facts.forecast = Forecast {
+            queue: Millis::ZERO,
+            calls: forecast(draw),
+            takes_later: draw.caller.1,
+        };
+        facts.within = draw.caller.0.map(Millis::new);
         let mut world = World::new(Arc::new(draw.class.clone()), facts);
         world.begin();
         let mut watch = Watch::new(&world);
@@ -147,7 +153,7 @@ impl Storm {
         let landed = is_write && self.receiver.has_landed(request);
         let end = match blow.how % 8 {
             0..=3 => self.answer(request, blow),
-            4 | 5 if !landed => SettleEnd::Failed(failure(blow, sure(blow))),
+            4 | 5 if !landed => SettleEnd::Failed(failure(blow, sure(blow), is_write)),
             _ if is_write => {
                 self.decide_fate(request, blow);
                 self.ghosts.push(request);
@@ -155,14 +161,14 @@ impl Storm {
             }
             _ => {
                 self.ghosts.push(request);
-                SettleEnd::Failed(failure(blow, Sent::MaybeSent))
+                SettleEnd::Failed(failure(blow, Sent::MaybeSent, is_write))
             }
         };
         self.settle(request, end, blow);
     }
 
     fn settle(&mut self, (call, attempt): (CallId, AttemptNo), end: SettleEnd, blow: Blow) {
-        let evidence = Evidence { draw: blow.how };
+        let evidence = evidence(blow);
         self.turn(Some(Command::Settle(Settle {
             call,
             attempt,
@@ -234,7 +240,7 @@ impl Storm {
             }
             _ => Finding::NotFound,
         };
-        let evidence = Evidence { draw: blow.how };
+        let evidence = evidence(blow);
         let report = LookedUp {
             call,
             number,
@@ -267,7 +273,7 @@ impl Storm {
         let end = if !is_write && blow.how & 1 == 0 || self.receiver.has_landed(request) {
             self.answer(request, blow)
         } else {
-            SettleEnd::Failed(failure(blow, sure(blow)))
+            SettleEnd::Failed(failure(blow, sure(blow), is_write))
         };
         self.settle(request, end, blow);
     }
@@ -369,14 +375,16 @@ const fn sure(blow: Blow) -> Sent {
 }
 
 /// A failure the table does not make a doubt of, unless it may have been sent.
-fn failure(blow: Blow, sent: Sent) -> Failure {
+fn failure(blow: Blow, sent: Sent, is_write: bool) -> Failure {
     let kinds: Vec<FailureKind> = FailureKind::ALL
         .into_iter()
         .filter(|kind| {
-            !matches!(
+            let unsure = matches!(
                 kind,
                 FailureKind::EffectUnknown | FailureKind::ResultInvalid
-            )
+            );
+            // A reply to a write that cannot be read says nothing of what was done.
+            !unsure || !is_write && *kind == FailureKind::ResultInvalid
         })
         .collect();
     let kind = kinds[usize::from(blow.whom >> 4) % kinds.len()];
@@ -385,5 +393,32 @@ fn failure(blow: Blow, sent: Sent) -> Failure {
         failure.retry_after(Millis::new(2_000))
     } else {
         failure
+    }
+}
+
+/// How long calls were seen to take.
+fn forecast(draw: &Draw) -> Vec<(NodeId, Millis)> {
+    let asked = draw
+        .class
+        .ids()
+        .filter(|(_, node)| node.contract().is_some());
+    let slow = draw.slow.iter().map(|&ms| Millis::new(u64::from(ms)));
+    asked.map(|(id, _)| id).zip(slow).collect()
+}
+
+/// Volatile facts by the draw; most often nobody but the run sets a limit.
+fn evidence(blow: Blow) -> Evidence {
+    let limit = |shift: u32| {
+        let bits = blow.how >> shift & 15;
+        (bits < 3).then_some(bits)
+    };
+    let seen = blow.how >> 20 & 3 == 0;
+    Evidence {
+        draw: blow.how,
+        dependency_capacity: limit(3),
+        tenant_quota: limit(9),
+        global_ratio: limit(15),
+        predicted: seen.then(|| Millis::new(u64::from(blow.whom % 4_000))),
+        predicted_cost: None,
     }
 }

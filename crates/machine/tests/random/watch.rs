@@ -80,6 +80,9 @@ impl Watch {
                 assert!(head.lap.outcome.is_none(), "two outcomes");
             }
             Event::RunStarted(_)
+            | Event::AdmissionDecided(_)
+            | Event::NextDecided(_)
+            | Event::RepairWanted { .. }
             | Event::LeaseTaken(_)
             | Event::CallPrepared { .. }
             | Event::ListRecorded { .. }
@@ -165,7 +168,7 @@ impl Watch {
             "a retry beyond the limit"
         );
         assert!(
-            Tokens::ZERO < budget.concurrency_left(),
+            head.held_at(started.at) < budget.concurrency_left(),
             "an attempt beyond concurrency"
         );
     }

@@ -1,8 +1,8 @@
 //! Lines to a task class. Defaults are in one place; every option is checked by name.
 //!
 //! Nodes: `read soft advisory write each local when NAME [needs=a,b] [when=p] [attempts= timeout=
-//! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,..] [notice=] [max= scope=
-//! effect= bound= ttl= resolve=]`; then `result NAME..` (default: the last node), `reserve
+//! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes] [notice=] [max=
+//! scope= effect= bound= ttl= resolve=]`; then `result NAME..` (default: the last node), `reserve
 //! [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries= at_once= cost=]`; a node asks the
 //! dependency of its own name.
 
@@ -23,6 +23,7 @@ use super::parse::{Line, Script, millis};
 const NODE: &[&str] = &["needs", "when", "notice"];
 const CONTRACT: &[&str] = &[
     "attempts", "timeout", "estimate", "min", "cost", "reserve", "backoff", "cap", "fallback",
+    "repair",
 ];
 const EFFECT: &[&str] = &[
     "scope",
@@ -48,6 +49,12 @@ const START: &[&str] = &[
     "branches_max",
     "at_once",
     "gates",
+    "later",
+    "within",
+    "queue",
+    "slow",
+    "takes",
+    "key",
 ];
 
 /// The class of a script, valid by the rules of `graph`.
@@ -67,7 +74,7 @@ pub(crate) fn class(script: &Script) -> TaskClass {
                 };
             }
             "cap" => class.caps.dependencies.push(cap(line)),
-            "list" | "say" | "break" | "hold" | "unassemblable" | "code" => {}
+            "list" | "say" | "break" | "hold" | "unassemblable" | "code" | "observed" => {}
             _ => {
                 let node = node(&class, line);
                 class.nodes.push(node);
@@ -107,6 +114,7 @@ pub(crate) fn bare() -> TaskClass {
         on_failure: OnFailure::HandOff,
         on_limit: OnLimit::default(),
         caps: Caps::default(),
+        later: None,
         nodes: Vec::new(),
         result: Vec::new(),
     }
@@ -137,6 +145,7 @@ fn empty(start: &Line) -> TaskClass {
     class.caps.attempts = start.number("attempts_max");
     class.caps.branches = start.number("branches_max");
     class.caps.parallel_cost = start.cost("at_once");
+    class.later = start.time("later");
     class.on_downtime = match start
         .option("downtime")
         .and_then(|text| text.split_once(':'))
@@ -251,6 +260,7 @@ fn contract(line: &Line, name: &str) -> Contract {
             base: millis(base),
             max: millis(max),
         },
+        repair: line.option("repair").is_some(),
         retry_cap: line.number("cap").map(Tokens::new),
         fallbacks: fallbacks.unwrap_or_default(),
         request: schema(),

@@ -20,7 +20,8 @@
 //! ```
 
 use mainstay_machine::{
-    BudgetState, Call, EffectStatus, EntryState, Event, Phase, RunState, effect, pending, view,
+    Admission, BudgetState, Call, Decision, EffectStatus, EntryState, Event, Phase, RunState,
+    effect, pending, view,
 };
 use mainstay_types::{Millis, Timestamp};
 
@@ -51,6 +52,51 @@ pub(crate) fn check(world: &World, line: &Line, came: &Came) {
             );
         }
     }
+}
+
+/// The decision and its numbers, as words of an expectation.
+fn show_decision(path: &str, decision: &Decision) -> String {
+    let n = &decision.numbers;
+    let limit = |limit: Option<u32>| limit.map_or("none".to_owned(), |limit| limit.to_string());
+    let allowed = format!(
+        "run={} dependency={} tenant={} global={}",
+        n.allowed.run,
+        limit(n.allowed.dependency),
+        limit(n.allowed.tenant),
+        limit(n.allowed.global)
+    );
+    let refused = decision.refused.as_ref().map_or(String::new(), |refused| {
+        let numbers = refused
+            .numbers
+            .iter()
+            .map(|(name, n)| format!(" {name}={n}"));
+        format!(" {}{}", refused.code, numbers.collect::<String>())
+    });
+    format!(
+        "{path} {} {} {} in_a_row={} attempts_left={} wait={} wait_max={} predicted={} left={} \
+         {allowed}{refused}",
+        decision.next.as_str(),
+        decision.kind,
+        decision.reason,
+        n.in_a_row,
+        n.attempts_left,
+        n.wait.get(),
+        n.wait_max.get(),
+        n.predicted.get(),
+        n.left.get(),
+    )
+}
+
+fn show_admission(admission: &Admission) -> String {
+    format!(
+        "{} queue={} path={} need={} left={} observed={}",
+        admission.verdict.as_str(),
+        admission.queue.get(),
+        admission.path.get(),
+        admission.need().get(),
+        admission.left.get(),
+        admission.observed
+    )
 }
 
 struct See<'a> {
@@ -270,6 +316,7 @@ impl See<'_> {
             | Event::CallSkipped { call }
             | Event::EffectIntended { call, .. }
             | Event::EffectPartlyApplied { call }
+            | Event::RepairWanted { call, .. }
             | Event::KeyAwaited { call, .. }
             | Event::HardPathLost { call } => path(*call),
             Event::AttemptStarted(s) => format!("{}/{}", path(s.call), s.attempt),
@@ -286,6 +333,8 @@ impl See<'_> {
                 let wait = not_before.since(self.world.now).get();
                 format!("{} rung={rung} wait={wait}ms {reason}", path(*call))
             }
+            Event::NextDecided(decision) => show_decision(&path(decision.call), decision),
+            Event::AdmissionDecided(admission) => show_admission(admission),
             Event::CallFailed { call, kind, reason } => format!("{} {kind} {reason}", path(*call)),
             Event::CallOmitted { call, reason }
             | Event::EffectApplied { call, reason, .. }

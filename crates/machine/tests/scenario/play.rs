@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, TaskClass};
 use mainstay_machine::{
-    Action, AskRaise, Command, EntryState, Evidence, Finding, LookedUp, Quarantine, Settle,
-    SettleEnd, effect, may_start, pending,
+    Action, AskRaise, Command, EntryState, Evidence, Finding, Forecast, LookedUp, Quarantine,
+    Settle, SettleEnd, effect, may_start, pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent,
@@ -56,18 +56,18 @@ impl<'a> Play<'a> {
 
     fn play(&mut self, line: &Line) {
         match line.verb.as_str() {
-            "list" | "say" | "break" | "hold" | "release" | "unassemblable" | "gates" | "code" => {
+            "list" | "say" | "break" | "hold" | "release" | "unassemblable" | "gates" | "code"
+            | "observed" => {
                 self.fact(line);
             }
             "start" => {
-                self.world.facts.gates_closed = line.option("gates") == Some("closed");
-                self.world.begin();
+                self.start(line);
             }
             "answer" | "fail" | "lose" => self.settle(line),
             "find" => self.find(line),
             "dispatch" => {
                 let call = self.call(line.word(0));
-                self.turn(Command::Authorize { call });
+                self.turn(self.world.authorize(call));
             }
             "may" => {
                 let (run, call) = (&self.world.run, self.call(line.word(0)));
@@ -120,6 +120,28 @@ impl<'a> Play<'a> {
         }
     }
 
+    fn start(&mut self, line: &Line) {
+        let facts = &mut self.world.facts;
+        facts.gates_closed = line.option("gates") == Some("closed");
+        facts.within = line.time("within");
+        facts.keyless = line.option("key") == Some("none");
+        let seen = line
+            .option("slow")
+            .into_iter()
+            .flat_map(|text| text.split(','));
+        let class = self.world.run.class();
+        let seen = seen.map(|word| {
+            let (name, time) = word.split_once(':').expect("slow=NAME:TIME,..");
+            (class.find(name).expect("a node").0, millis(time))
+        });
+        self.world.facts.forecast = Forecast {
+            queue: line.time("queue").unwrap_or_default(),
+            calls: seen.collect(),
+            takes_later: line.option("takes") == Some("later"),
+        };
+        self.world.begin();
+    }
+
     fn raise(&mut self, line: &Line) {
         line.only(&["retries", "concurrency", "cost"]);
         let tokens = |name| Tokens::new(line.number(name).unwrap_or(0));
@@ -150,6 +172,7 @@ impl<'a> Play<'a> {
             "release" => drop(facts.held.remove(line.word(0))),
             "unassemblable" => facts.unassemblable = true,
             "code" => facts.code_absent = line.word(0) == "absent",
+            "observed" => facts.observed_cost = line.cost("cost"),
             _ => facts.gates_closed = line.word(0) == "closed",
         }
         if self.world.run.head().is_some() && line.verb != "list" {
@@ -173,7 +196,16 @@ impl<'a> Play<'a> {
     }
 
     fn settle(&mut self, line: &Line) {
-        line.only(&["cost", "retries", "retry_after", "draw"]);
+        line.only(&[
+            "cost",
+            "retries",
+            "retry_after",
+            "draw",
+            "capacity",
+            "quota",
+            "ratio",
+            "predicted",
+        ]);
         let (call, attempt) = self.attempt(line.word(0));
         let client_retries = line.number("retries").unwrap_or(0);
         let end = match line.verb.as_str() {
@@ -195,6 +227,11 @@ impl<'a> Play<'a> {
         };
         let evidence = Evidence {
             draw: line.number("draw").unwrap_or(0),
+            dependency_capacity: line.number("capacity"),
+            tenant_quota: line.number("quota"),
+            global_ratio: line.number("ratio"),
+            predicted: line.time("predicted"),
+            predicted_cost: None,
         };
         self.turn(Command::Settle(Settle {
             call,
@@ -222,6 +259,7 @@ impl<'a> Play<'a> {
         assert!(!early, "`{}`: asked before it is due", line.text);
         let evidence = Evidence {
             draw: line.number("draw").unwrap_or(0),
+            ..Evidence::default()
         };
         let asked_at = self.world.now;
         self.turn(Command::LookedUp(LookedUp {

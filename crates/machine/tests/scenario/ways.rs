@@ -167,6 +167,15 @@ pub(crate) fn assert_explained(world: &World, ended: bool, told: &str) {
         }
         OutcomeKind::Canceled => head.cancel.is_some(),
         OutcomeKind::Terminated => head.terminated.is_some(),
+        OutcomeKind::Rejected => {
+            let admission = head.lap.admission.as_ref();
+            admission.is_some_and(|admission| admission.left < admission.need())
+                && world
+                    .run
+                    .calls()
+                    .iter()
+                    .all(|(_, call)| call.attempts.is_empty())
+        }
     };
     assert!(
         explained,

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use mainstay_graph::TaskClass;
 use mainstay_machine::{
-    Action, ClassRef, Command, EffectEntry, EntryState, Event, Run, RunStarted, apply, decide,
-    may_start, pending, start,
+    Action, AskStart, ClassRef, Command, EffectEntry, EntryState, Event, Evidence, Forecast, Run,
+    RunStarted, apply, decide, may_start, pending, start,
 };
 use mainstay_types::{
-    CallId, Digest, Failure, FailureKind, LapNo, Payload, Refusal, RunId, Sent, StartKey, Tenant,
-    Timestamp, WorkerId,
+    CallId, CostUnits, Digest, Failure, FailureKind, LapNo, Millis, Payload, Refusal, RunId, Sent,
+    StartKey, Tenant, Timestamp, WorkerId,
 };
 
 use super::code;
@@ -36,6 +36,14 @@ pub(crate) struct Facts {
     pub(crate) broken: BTreeMap<String, FailureKind>,
     /// Keys other runs hold, by the path of the call that wants them.
     pub(crate) held: BTreeMap<String, Held>,
+    /// What is known at the start of how long it will take.
+    pub(crate) forecast: Forecast,
+    /// How long the caller waits at most.
+    pub(crate) within: Option<Millis>,
+    /// Whether the start has no key.
+    pub(crate) keyless: bool,
+    /// What attempts of primaries were seen to cost.
+    pub(crate) observed_cost: Option<CostUnits>,
     /// Whether the class's code cannot put the result together.
     pub(crate) unassemblable: bool,
     /// Whether this process lacks the class's code.
@@ -114,17 +122,22 @@ impl World {
                 fingerprint: Digest::of(b"class"),
             },
             tenant: Tenant::new("acme").expect("a valid tenant"),
-            start_key: Some(StartKey::new("mtg-4711").expect("a valid key")),
+            start_key: (!self.facts.keyless)
+                .then(|| StartKey::new("mtg-4711").expect("a valid key")),
             input: Payload::from("{\"minutes\":\"..\"}"),
             at: self.now,
             lap: LapNo(1),
-            times: start::lap_times(class, self.now),
+            times: start::lap_times(class, self.now, self.facts.within),
             budget: class.budget,
             on_failure: class.on_failure,
             worker: worker_id(self.worker),
             traceparent: None,
         };
-        self.turn(Some(Command::Start(Box::new(started))));
+        let forecast = self.facts.forecast.clone();
+        self.turn(Some(Command::Start(Box::new(AskStart {
+            started,
+            forecast,
+        }))));
     }
 
     /// Another worker takes the run over, now.
@@ -269,7 +282,7 @@ impl World {
                     call,
                     entry: Box::new(entry.clone()),
                 },
-                None if may_start(&self.run, call, self.now).is_ok() => Command::Authorize { call },
+                None if may_start(&self.run, call, self.now).is_ok() => self.authorize(call),
                 None => return false,
             },
             Action::Assemble => Command::Assembled {
@@ -278,6 +291,19 @@ impl World {
             Action::Attempt { .. } | Action::LookUp { .. } | Action::WakeAt(_) => return false,
         };
         self.feed(command).unwrap_or(false)
+    }
+
+    pub(crate) fn authorize(&self, call: CallId) -> Command {
+        let rung = self.run.calls().get(call).expect("a call").rung;
+        let evidence = Evidence {
+            predicted_cost: self.facts.observed_cost.filter(|_| rung.get() == 0),
+            ..Evidence::default()
+        };
+        Command::Authorize {
+            call,
+            rung,
+            evidence,
+        }
     }
 
     /// Runs the call's code. What the core refuses of it is an error of that code.

@@ -71,7 +71,7 @@ fn each_part_of_the_budget_is_refused_with_its_numbers() {
             none,
             units(1),
             units(0),
-            "CONCURRENCY_EXHAUSTED in_flight 3 limit 3",
+            "CONCURRENCY_EXHAUSTED in_flight 3 held 0 limit 3",
         ),
         (
             state,
@@ -90,7 +90,7 @@ fn each_part_of_the_budget_is_refused_with_its_numbers() {
         (state, none, units(2), units(0), "yes"),
         (state, none, units(1), units(1), "yes"),
     ] {
-        let answer = state.check(tokens, cost, kept).map_or_else(
+        let answer = state.check(tokens, Tokens::ZERO, (cost, kept)).map_or_else(
             |refusal| {
                 let numbers = refusal
                     .numbers

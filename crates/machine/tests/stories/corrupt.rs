@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mainstay_machine::{
-    AttemptStarted, Command, Event, LeaseTaken, OutcomeKind, Prepared, Run, apply, decide,
+    AttemptStarted, Command, Event, Evidence, LeaseTaken, OutcomeKind, Prepared, Run, apply, decide,
 };
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, Digest, Epoch, FailureKind, Millis, Payload, Reason, Rung, Tokens,
@@ -133,7 +133,11 @@ fn only_a_receiver_gives_a_write_its_value_and_only_once_it_was_sent() {
 #[test]
 fn an_effect_that_was_not_sent_is_neither_absent_nor_intended_again() {
     let mut run = run();
-    let command = Command::Authorize { call: CallId(1) };
+    let command = Command::Authorize {
+        call: CallId(1),
+        rung: Rung(0),
+        evidence: Evidence::default(),
+    };
     let events = decide(&run, command, ORIGIN).expect("order may start");
     let [intended, started] = &events[..] else {
         panic!("{events:?}")

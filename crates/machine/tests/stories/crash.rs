@@ -126,3 +126,43 @@ fn a_write_that_is_out_when_the_wait_is_over_is_settled_into_an_addendum() {
     ",
     );
 }
+
+#[test]
+fn a_read_whose_process_died_keeps_its_place_until_its_timeout() {
+    check(
+        "
+        read   a timeout=2s
+        start  concurrency=1 retry=4 answer_by=30s -> out a
+        at     500ms
+        crash  -> out, wake 2s
+        may    a -> CONCURRENCY_EXHAUSTED in_flight=0 held=1 limit=1
+        at     2s -> out a
+        answer a -> completed
+    ",
+    );
+}
+
+#[test]
+fn what_is_held_counts_beside_what_is_out_and_not_for_work_in_the_process() {
+    check(
+        "
+        read   a timeout=2s
+        read   b timeout=4s
+        result a b
+        start  concurrency=2 retry=4 answer_by=30s -> out a b
+        at     1s
+        crash  -> out
+        at     2s -> out a
+        at     4s -> out a b
+    ",
+    );
+    check(
+        "
+        read   a timeout=2s fallback=local
+        start  concurrency=1 retry=4 answer_by=30s -> out a
+        fail   a PERMANENT_PROVIDER -> out a, rung a 1
+        crash  -> out a
+        answer a -> degraded
+    ",
+    );
+}

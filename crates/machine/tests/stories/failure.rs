@@ -262,7 +262,7 @@ fn a_retry_backs_off_by_the_draw_and_doubles() {
         start  retry=4
         fail   policy OVERLOADED draw=2147483648 -> CallRescheduled policy wait=500ms
         at 500ms -> out policy
-        fail   policy OVERLOADED draw=2147483648 -> CallRescheduled policy wait=1000ms
+        fail   policy RATE_LIMITED draw=2147483648 -> CallRescheduled policy wait=1000ms
         at 1500ms
         answer policy -> completed, budget retry=2
     ",

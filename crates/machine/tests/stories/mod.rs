@@ -1,5 +1,6 @@
 //! What is promised of a run, as scenarios. One behaviour each.
 
+mod admission;
 mod budget;
 mod corrupt;
 mod crash;
@@ -10,7 +11,10 @@ mod keys;
 mod laps;
 mod late;
 mod limits;
+mod odds;
 mod parts;
+mod preempt;
+mod repair;
 mod size;
 mod table;
 mod times;

@@ -2,6 +2,7 @@
 //!
 //! Texts stay within their bound: a longer one is cut by design and has a test of its own.
 
+mod decision;
 mod leaf;
 mod state;
 mod values;
@@ -31,7 +32,8 @@ pub(super) fn event() -> impl Strategy<Value = Event> {
         of_calls(),
         of_attempts(),
         of_effects(),
-        of_ends()
+        of_ends(),
+        decision::of_decisions()
     ]
 }
 

@@ -3,10 +3,11 @@
 use mainstay_graph::OnFailure;
 use mainstay_machine::call::{Doubt, Item, Items};
 use mainstay_machine::caps::{DependencyUse, Uses};
-use mainstay_machine::run::Later;
+use mainstay_machine::run::{Held, Later};
+use mainstay_machine::streak::Streak;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
-    OutcomeKind, Phase, RunParts,
+    OutcomeKind, Phase, Repair, RunParts,
 };
 use mainstay_types::{Epoch, LapNo, NodeId, Payload, Seq, limits};
 use proptest::collection::vec;
@@ -14,6 +15,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::decision::admission;
 use super::leaf::*;
 use super::{budget, class, effect_key, failure, prepared, raise, times};
 
@@ -43,11 +45,12 @@ fn head() -> impl Strategy<Value = Head> {
         option::of(asked()),
         any::<bool>(),
         option::of(quarantine()),
+        vec(held(), 0..3),
     );
     (who, what, laps, ends).prop_map(|(who, what, (lap, past), ends)| {
         let (run, class, tenant, start_key, worker) = who;
         let (input, started_at, traceparent, epoch) = what;
-        let (cancel, terminated, closed, quarantined) = ends;
+        let (cancel, terminated, closed, quarantined, held) = ends;
         Head {
             run,
             class,
@@ -64,8 +67,13 @@ fn head() -> impl Strategy<Value = Head> {
             terminated,
             closed,
             quarantined,
+            held,
         }
     })
+}
+
+fn held() -> impl Strategy<Value = Held> {
+    (at(), option::of(any::<u32>())).prop_map(|(until, place)| Held { until, place })
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
@@ -79,7 +87,12 @@ fn lap() -> impl Strategy<Value = Lap> {
         expected_by,
     });
     let how = (
-        (budget_state(), uses(), vec(raise(), 0..3)),
+        (
+            budget_state(),
+            uses(),
+            vec(raise(), 0..3),
+            option::of(admission()),
+        ),
         select(&[OnFailure::HandOff, OnFailure::Fail][..]),
         option::of(call()),
         option::of(later),
@@ -87,13 +100,14 @@ fn lap() -> impl Strategy<Value = Lap> {
     let ends = (option::of(outcome()), vec((call(), reason()), 0..3));
     (begun, how, ends).prop_map(|(begun, how, (outcome, addenda))| {
         let (no, started_at, continued, times, extended) = begun;
-        let ((budget, uses, raises), on_failure, lost, later) = how;
+        let ((budget, uses, raises, admission), on_failure, lost, later) = how;
         Lap {
             no: LapNo(no),
             started_at,
             continued,
             times,
             extended,
+            admission,
             budget,
             uses,
             raises,
@@ -159,8 +173,7 @@ fn call_state() -> impl Strategy<Value = Call> {
     let place = (any::<u16>(), option::of(item), phase(), any::<u32>());
     let asked = (
         option::of(prepared()),
-        rung(),
-        any::<u32>(),
+        (rung(), any::<u32>(), streak(), option::of(repair())),
         vec(an_attempt(), 0..4),
     );
     let rest = (
@@ -170,7 +183,7 @@ fn call_state() -> impl Strategy<Value = Call> {
     );
     (place, asked, rest).prop_map(|(place, asked, (effect, items, key_holder))| {
         let (node, item, phase, needs_open) = place;
-        let (prepared, rung, rung_attempts, attempts) = asked;
+        let (prepared, (rung, rung_attempts, streak, repair), attempts) = asked;
         Call {
             node: NodeId(node),
             item,
@@ -179,12 +192,27 @@ fn call_state() -> impl Strategy<Value = Call> {
             prepared,
             rung,
             rung_attempts,
+            streak,
+            repair,
             attempts,
             effect,
             items,
             key_holder,
         }
     })
+}
+
+fn streak() -> impl Strategy<Value = Streak> {
+    let counts = (any::<u32>(), any::<u32>());
+    (option::of(kind()), counts).prop_map(|(kind, (length, forfeited))| Streak {
+        kind,
+        length,
+        forfeited,
+    })
+}
+
+fn repair() -> impl Strategy<Value = Repair> {
+    (attempt(), option::of(prepared())).prop_map(|(of, prepared)| Repair { of, prepared })
 }
 
 fn phase() -> impl Strategy<Value = Phase> {

@@ -9,6 +9,7 @@ use std::path::Path;
 /// Everything that declares wire types.
 const FILES: &[&str] = &[
     "v1/call.rs",
+    "v1/decision.rs",
     "v1/effect.rs",
     "v1/run.rs",
     "v1/value.rs",

@@ -4,6 +4,7 @@
 //! No wire struct is recursive, and no list in one holds elements without bytes.
 
 pub(super) mod call;
+pub(super) mod decision;
 pub(super) mod effect;
 pub(super) mod run;
 mod value;

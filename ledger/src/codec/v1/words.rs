@@ -4,7 +4,7 @@
 
 use bincode::{Decode, Encode};
 use mainstay_graph::OnFailure;
-use mainstay_machine::{AlertKind, OutcomeKind, RunState};
+use mainstay_machine::{AlertKind, OutcomeKind, RunState, Verdict};
 use mainstay_types::{FailureKind, Sent};
 
 use super::wire::Wire;
@@ -41,7 +41,10 @@ words! {
     }
     SentV1 = Sent { NotSent, MaybeSent, Answered }
     OnFailureV1 = OnFailure { HandOff, Fail }
-    OutcomeKindV1 = OutcomeKind { Completed, Degraded, HandedOff, Failed, Canceled, Terminated }
+    OutcomeKindV1 = OutcomeKind {
+        Completed, Degraded, HandedOff, Failed, Canceled, Terminated, Rejected,
+    }
+    VerdictV1 = Verdict { Admitted, Later, Rejected }
     RunStateV1 = RunState {
         Running, Ended, Closed, Quarantined, Waiting, WaitingForCode, Paused,
     }

@@ -63,6 +63,7 @@ pub(crate) fn class() -> TaskClass {
         on_failure: OnFailure::HandOff,
         on_limit: OnLimit::default(),
         caps: Caps::default(),
+        later: None,
         nodes: vec![policy(), related(), draft(), tickets()],
         result: vec![NodeId(2), NodeId(3)],
     }
@@ -99,6 +100,7 @@ fn contract(dependency: &str, effect: EffectSemantics, cost: CostUnits) -> Contr
             base: Millis::new(100),
             max: Millis::from_secs(2),
         },
+        repair: false,
         retry_cap: None,
         fallbacks: Vec::new(),
         request: schema(),
@@ -186,7 +188,7 @@ impl Story {
             input: Payload::from("\"minutes\""),
             at,
             lap: LapNo(1),
-            times: start::lap_times(&class, at),
+            times: start::lap_times(&class, at, None),
             budget: class.budget,
             on_failure: class.on_failure,
             worker: WorkerId::from_bytes([1; 16]),
@@ -197,7 +199,7 @@ impl Story {
             recorded: Vec::new(),
             at,
         };
-        story.tell(0, Command::Start(Box::new(started)));
+        story.tell(0, Command::Start(Box::new(started.into())));
         story
     }
 
@@ -252,7 +254,15 @@ impl Story {
 
     /// Lets the next attempt of a call leave.
     pub(crate) fn leave(&mut self, ms: u64, call: CallId) {
-        self.tell(ms, Command::Authorize { call });
+        let rung = self.run.calls().get(call).expect("a call").rung;
+        self.tell(
+            ms,
+            Command::Authorize {
+                call,
+                rung,
+                evidence: Evidence::default(),
+            },
+        );
     }
 
     /// An attempt answers.

@@ -3,40 +3,61 @@
 //! Asked in this order, cheapest first: meaning, times, retry token, concurrency, cost. The
 //! refusal names the first that failed, with its numbers. Nothing leaves that `plan` refuses.
 
+mod apply;
+
 use mainstay_graph::Contract;
 use mainstay_types::{
-    AttemptNo, CallId, Code, Corrupt, CostUnits, LapNo, Millis, Reason, Refusal, Rung, Timestamp,
-    Tokens, limits,
+    AttemptNo, CallId, Code, Millis, Reason, Refusal, Rung, Timestamp, Tokens, limits,
 };
 
-use crate::call::{AT_ONCE, Attempt, AttemptState, Call, EffectStatus, Phase};
-use crate::event::{AttemptEnd, AttemptStarted, Event};
+pub(crate) use apply::{Used, apply_interrupted, apply_late, apply_settled, apply_started};
+
+use crate::call::{AttemptState, Call, EffectStatus, Phase};
+use crate::command::Evidence;
+use crate::event::{AttemptStarted, Event};
 use crate::guard::Site;
-use crate::run::{Head, Lap, Run};
+use crate::next::{self, Ground};
+use crate::run::{Head, Run};
 use crate::rung::{self, RungSpec};
-use crate::{caps, effect, guard, lap, yields};
+use crate::{advance, caps, effect, guard, lap, yields};
 
 /// Whether an attempt could start now; the refusal names the call.
 pub(crate) fn may_start(run: &Run, id: CallId, now: Timestamp) -> Result<AttemptStarted, Refusal> {
-    plan(run, id, now).map_err(|refusal| match refusal.about {
+    plan(run, id, now).map_err(|refusal| named(run, id, refusal))
+}
+
+fn named(run: &Run, id: CallId, refusal: Refusal) -> Refusal {
+    match refusal.about {
         Some(_) => refusal,
         None => refusal.about(run.path(id)),
-    })
+    }
 }
 
 /// The attempt that could start now, or why none may. Asked for every ready call of every turn,
 /// so what refuses most often does not spell the call's path.
 pub(crate) fn plan(run: &Run, id: CallId, now: Timestamp) -> Result<AttemptStarted, Refusal> {
+    plan_on(run, (id, Evidence::default()), now)
+}
+
+/// The same, with what was observed of such attempts.
+fn plan_on(
+    run: &Run,
+    (id, evidence): (CallId, Evidence),
+    now: Timestamp,
+) -> Result<AttemptStarted, Refusal> {
     guard::open(run)?;
     let site = guard::site(run, id, now)?;
     let call = site.call;
     check_meaning(site)?;
     let contract = site.contract().ok_or_else(|| site.not_ready())?;
-    let spec = rung::spec(contract, call.rung).ok_or_else(|| site.not_ready())?;
+    let mut spec = rung::spec(contract, call.rung).ok_or_else(|| site.not_ready())?;
+    spec.cost = evidence
+        .predicted_cost
+        .map_or(spec.cost, |cost| spec.cost.max(cost));
     let timeout = check_times(site, contract, &spec)?;
     check_attempts(run, id, call, &spec)?;
     let retry_tokens = check_limits(site, contract, &spec)?;
-    yields::check_concurrency(run, id, call)?;
+    yields::check_concurrency(site)?;
     let attempt = AttemptNo(u32::try_from(call.attempts.len()).unwrap_or(u32::MAX)).next();
     let (rung, cost) = (call.rung, spec.cost);
     Ok(AttemptStarted {
@@ -58,7 +79,10 @@ fn check_limits(site: Site<'_>, contract: &Contract, spec: &RungSpec) -> Result<
     let retry_tokens = retry_tokens(head, call, spec);
     check_retry_cap(site, contract, retry_tokens)?;
     let kept = yields::cost_kept(run, call);
-    head.lap.budget.check(retry_tokens, spec.cost, kept)?;
+    let held = head.held_at(site.now);
+    head.lap
+        .budget
+        .check(retry_tokens, held, (spec.cost, kept))?;
     caps::check(site, spec, retry_tokens)?;
     Ok(retry_tokens)
 }
@@ -146,12 +170,14 @@ pub(crate) fn latest_start(run: &Run, head: &Head, call: &Call) -> Option<Timest
 
 fn check_attempts(run: &Run, id: CallId, call: &Call, spec: &RungSpec) -> Result<(), Refusal> {
     let all = u32::try_from(call.attempts.len()).unwrap_or(u32::MAX);
-    if call.rung_attempts < spec.max_attempts && all < limits::CALL_ATTEMPTS_MAX {
+    let left = call.streak.left(call.rung_attempts, spec.max_attempts);
+    if 0 < left && all < limits::CALL_ATTEMPTS_MAX {
         return Ok(());
     }
     Err(Refusal::new(Code::AttemptsExhausted)
         .with("made", call.rung_attempts)
         .with("limit", spec.max_attempts)
+        .with("given_up", call.streak.forfeited)
         .about(run.path(id)))
 }
 
@@ -188,6 +214,25 @@ pub(crate) fn tokens_left(
     }
 }
 
+/// Retries that the run's tokens, the call's own cap and its dependency's cap leave.
+pub(crate) fn retries_allowed(site: Site<'_>) -> u32 {
+    let of_run = site.head.lap.budget.retries_left();
+    let of_call = site
+        .contract()
+        .and_then(|contract| contract.retry_cap)
+        .map(|cap| cap.less(retries_used(site)));
+    let of_dependency = caps::retries_of_dependency(site);
+    let others = [of_call, of_dependency].into_iter().flatten();
+    others.fold(of_run, Tokens::min).get()
+}
+
+/// Retry tokens that the call has used in this lap.
+fn retries_used(site: Site<'_>) -> Tokens {
+    let made = site.call.attempts.iter();
+    made.filter(|made| made.lap == site.head.lap.no)
+        .fold(Tokens::ZERO, |sum, made| sum + made.retry_tokens)
+}
+
 /// Whether the last attempt's owner died and the receiver is known to have got nothing.
 fn never_arrived(call: &Call) -> bool {
     let absent = call
@@ -205,10 +250,7 @@ fn check_retry_cap(site: Site<'_>, contract: &Contract, tokens: Tokens) -> Resul
     let Some(cap) = contract.retry_cap else {
         return Ok(());
     };
-    let made = site.call.attempts.iter();
-    let used = made
-        .filter(|made| made.lap == site.head.lap.no)
-        .fold(Tokens::ZERO, |sum, made| sum + made.retry_tokens);
+    let used = retries_used(site);
     if used + tokens <= cap {
         return Ok(());
     }
@@ -218,9 +260,34 @@ fn check_retry_cap(site: Site<'_>, contract: &Contract, tokens: Tokens) -> Resul
         .about(site.run.path(site.id)))
 }
 
-pub(crate) fn authorize(run: &Run, id: CallId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
-    let started = may_start(run, id, now)?;
+/// The attempt that leaves. One whose contract fits and whose observed cost never will is not left
+/// to wait: the call goes on as after any other limit.
+pub(crate) fn authorize(
+    run: &Run,
+    (id, rung, evidence): (CallId, Rung, Evidence),
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
     let call = guard::call(run, id)?;
+    if call.rung != rung {
+        return Err(guard::not_ready(run, id, call));
+    }
+    let started = match plan_on(run, (id, evidence), now) {
+        Ok(started) => started,
+        Err(refusal) => {
+            let site = guard::site(run, id, now)?;
+            let is_observed = plan(run, id, now).is_ok();
+            let why = is_observed.then(|| advance::final_for(site, &refusal));
+            let why = why
+                .flatten()
+                .ok_or_else(|| named(run, id, refusal.clone()))?;
+            let ground = Ground {
+                evidence,
+                refusal: Some(&refusal),
+                ..Ground::of(site)
+            };
+            return Ok(next::fall_back(ground, why));
+        }
+    };
     let mut events = Vec::new();
     if run.writes(call) && call.effect.is_none() {
         events.push(Event::EffectIntended {
@@ -230,192 +297,6 @@ pub(crate) fn authorize(run: &Run, id: CallId, now: Timestamp) -> Result<Vec<Eve
     }
     events.push(Event::AttemptStarted(started));
     Ok(events)
-}
-
-pub(crate) fn apply_started(run: &mut Run, event: &AttemptStarted) -> Result<(), Corrupt> {
-    let name = "AttemptStarted";
-    let call = guard::stored(run, event.call, name)?;
-    let Phase::Ready { .. } = call.phase else {
-        return Err(guard::misplaced(run, event.call, name));
-    };
-    if call.rung != event.rung {
-        return Err(Corrupt::new(name, "it is on another rung than its call"));
-    }
-    if run.writes(call) && !effect::may_be_sent(call) {
-        return Err(Corrupt::new(name, "its effect is not one that may be sent"));
-    }
-    if usize::try_from(event.attempt.get()).ok() != Some(call.attempts.len() + 1) {
-        return Err(Corrupt::new(
-            name,
-            "its number does not follow the last attempt's",
-        ));
-    }
-    let dependency = caps::place_of(run, call.node, event.rung);
-    let newest = call.attempts.last().map(|made| made.lap);
-    let head = guard::head_mut(run, name)?;
-    head.lap.budget.reserve(event.retry_tokens, event.cost);
-    let (lap, epoch) = (head.lap.no, head.epoch);
-    let place = caps::Place {
-        dependency,
-        is_branch: newest != Some(lap),
-    };
-    head.lap.uses.begin(place, (event.retry_tokens, event.cost));
-    run.calls.update(event.call, |call| {
-        call.attempts.push(Attempt {
-            no: event.attempt,
-            rung: event.rung,
-            lap,
-            epoch,
-            at: event.at,
-            timeout: event.timeout,
-            reserved: event.cost,
-            retry_tokens: event.retry_tokens,
-            state: AttemptState::InFlight,
-        });
-        call.rung_attempts += 1;
-        call.key_holder = None;
-        call.phase = Phase::InFlight(event.attempt);
-        effect::sent(call, event.at);
-    });
-    Ok(())
-}
-
-/// What an attempt really used.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Used {
-    pub(crate) cost: CostUnits,
-    pub(crate) client_retries: u32,
-}
-
-impl Used {
-    pub(crate) const fn of(cost: CostUnits, client_retries: u32) -> Self {
-        Self {
-            cost,
-            client_retries,
-        }
-    }
-}
-
-pub(crate) fn apply_settled(
-    run: &mut Run,
-    (id, no): (CallId, AttemptNo),
-    end: &AttemptEnd,
-    used: Used,
-) -> Result<(), Corrupt> {
-    let cost = used.cost;
-    let state = match end {
-        AttemptEnd::Answered => AttemptState::Answered { cost },
-        AttemptEnd::Failed(failure) => AttemptState::Failed {
-            failure: failure.clone(),
-            cost,
-        },
-    };
-    let over = close(run, (id, no), state, "AttemptSettled")?;
-    let sender = sender(run, over.lap, "AttemptSettled")?;
-    sender.budget.settle(over.reserved, cost);
-    sender.budget.deduct(used.client_retries);
-    if let Some(taken) = sender.uses.dependency(over.dependency) {
-        taken.settle(over.reserved, cost, used.client_retries);
-    }
-    Ok(())
-}
-
-/// The lap that sent an attempt, and pays for it.
-fn sender<'a>(run: &'a mut Run, lap: LapNo, name: &'static str) -> Result<&'a mut Lap, Corrupt> {
-    let lap = guard::head_mut(run, name)?.lap_mut(lap);
-    lap.ok_or_else(|| Corrupt::new(name, "its attempt belongs to no lap"))
-}
-
-/// The attempt's process is gone. It does not count against the rung's maximum: it is paid for
-/// with a retry token when it is tried again.
-pub(crate) fn apply_interrupted(
-    run: &mut Run,
-    id: CallId,
-    no: AttemptNo,
-    cost: CostUnits,
-) -> Result<(), Corrupt> {
-    let name = "AttemptInterrupted";
-    let over = close(run, (id, no), AttemptState::Interrupted { cost }, name)?;
-    run.calls.update(id, |call| {
-        call.rung_attempts = call.rung_attempts.saturating_sub(1)
-    });
-    let sender = sender(run, over.lap, name)?;
-    sender.budget.assume(cost);
-    if let Some(taken) = sender.uses.dependency(over.dependency) {
-        taken.settle(over.reserved, cost, 0);
-    }
-    Ok(())
-}
-
-/// An attempt that is not out any more: who pays for it, and how much was reserved.
-struct Over {
-    lap: LapNo,
-    reserved: CostUnits,
-    dependency: Option<usize>,
-}
-
-/// Ends the attempt that is out; what the call does next is said by the event that follows.
-fn close(
-    run: &mut Run,
-    (id, no): (CallId, AttemptNo),
-    state: AttemptState,
-    name: &'static str,
-) -> Result<Over, Corrupt> {
-    let call = guard::stored(run, id, name)?;
-    if call.phase != Phase::InFlight(no) {
-        return Err(guard::misplaced(run, id, name));
-    }
-    let dependency = caps::place_of(run, call.node, call.rung);
-    let newest = &mut guard::head_mut(run, name)?.lap;
-    newest.budget.came_back();
-    if let Some(taken) = newest.uses.dependency(dependency) {
-        taken.came_back();
-    }
-    run.calls.update(id, |call| {
-        call.phase = Phase::Ready {
-            not_before: AT_ONCE,
-        };
-        let attempt = call.attempts.iter_mut().find(|attempt| attempt.no == no);
-        let attempt = attempt.ok_or_else(|| Corrupt::new(name, format!("no attempt {no}")))?;
-        attempt.state = state;
-        Ok(Over {
-            lap: attempt.lap,
-            reserved: attempt.reserved,
-            dependency,
-        })
-    })
-}
-
-pub(crate) fn apply_late(
-    run: &mut Run,
-    id: CallId,
-    no: AttemptNo,
-    cost: CostUnits,
-) -> Result<(), Corrupt> {
-    let name = "LateResult";
-    let node = guard::stored(run, id, name)?.node;
-    let counted = run.calls.update(id, |call| {
-        let attempt = call.attempts.iter_mut().find(|attempt| attempt.no == no)?;
-        let counted = match &attempt.state {
-            AttemptState::Failed { cost, .. } => (*cost, CostUnits::ZERO),
-            AttemptState::Interrupted { cost } => (*cost, *cost),
-            AttemptState::InFlight | AttemptState::Answered { .. } | AttemptState::Late { .. } => {
-                return None;
-            }
-        };
-        attempt.state = AttemptState::Late { cost };
-        Some((attempt.lap, attempt.rung, counted))
-    });
-    let Some((lap, rung, (counted, assumed))) = counted else {
-        return Err(Corrupt::new(name, format!("attempt {no} cannot be late")));
-    };
-    let dependency = caps::place_of(run, node, rung);
-    let sender = sender(run, lap, name)?;
-    sender.budget.correct(counted, assumed, cost);
-    if let Some(taken) = sender.uses.dependency(dependency) {
-        taken.correct(counted, cost);
-    }
-    Ok(())
 }
 
 /// The rung a call would go on with after this one.

@@ -1,0 +1,82 @@
+//! A soft call never costs a hard one its place: a running soft read is stopped for it.
+
+use crate::scenario::check;
+
+#[test]
+fn a_hard_call_that_waits_for_a_place_stops_the_soft_read_that_began_last() {
+    check(
+        "
+        soft   a
+        soft   b
+        read   c
+        read   d needs=c
+        read   e needs=c
+        result a b d e
+        start  concurrency=3 -> out a b c
+        answer c -> out a d e, NextDecided b retry PREEMPTED, CallRescheduled b PREEMPTED
+        answer d -> out a b e, budget retry=1
+        answer a
+        answer b
+        answer e -> completed
+    ",
+    );
+}
+
+#[test]
+fn a_read_that_was_stopped_keeps_its_attempts_and_its_late_value_counts() {
+    check(
+        "
+        soft   a attempts=1
+        read   c
+        read   d needs=c
+        result a d
+        start  concurrency=1 retry=0 -> out c
+        answer c -> out d
+        answer d -> out a
+        answer a -> completed
+    ",
+    );
+    check(
+        "
+        soft   a
+        read   c
+        read   d needs=c
+        read   e needs=c
+        result a d e
+        start  concurrency=2 -> out a c
+        answer c -> out d e, NextDecided a retry PREEMPTED
+        answer a/1 -> LateResult a/1, a settled
+        answer d
+        answer e -> completed
+    ",
+    );
+}
+
+#[test]
+fn nothing_is_stopped_for_soft_calls_or_once_the_hard_path_is_lost() {
+    check(
+        "
+        soft   a
+        soft   b
+        read   c
+        result a b c
+        start  concurrency=2 -> out a c
+        answer c -> out a b, no NextDecided
+    ",
+    );
+}
+
+#[test]
+fn a_soft_write_is_never_stopped() {
+    check(
+        "
+        read   c
+        read   p
+        write  a
+        read   d needs=c
+        result a d p
+        start  concurrency=3 -> out c p a
+        answer c -> out p a d, no NextDecided
+    ",
+    );
+}
