@@ -4,11 +4,12 @@
 
 use std::cmp::Reverse;
 
-use mainstay_types::{CallId, Code, CostUnits, Refusal};
+use mainstay_types::{CallId, Code, CostUnits, Refusal, Tokens};
 
 use crate::call::{Attempt, Call, Phase};
 use crate::guard::Site;
 use crate::run::{Head, Run};
+use crate::{attempt, rung};
 
 /// Cost a call must leave: for soft calls, one attempt of every hard call that has not begun.
 pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
@@ -92,6 +93,34 @@ pub(crate) fn victim(run: &Run) -> Option<(CallId, &Call, &Attempt)> {
         .filter(|(_, call)| !run.writes(call) && !run.is_on_hard_path(call.node));
     soft.filter_map(|(id, call)| Some((id, call, call.in_flight()?)))
         .min_by_key(|&(id, _, out)| (Reverse(out.at), Reverse(id)))
+}
+
+/// A soft call takes a retry token only when the hard calls that wait for another attempt keep one
+/// each: without it they would have waited for nothing.
+pub(crate) fn check_retries(site: Site<'_>, tokens: Tokens) -> Result<(), Refusal> {
+    let Site {
+        run, head, call, ..
+    } = site;
+    if tokens == Tokens::ZERO || !yields(run, head, call) {
+        return Ok(());
+    }
+    let hard = run.calls.ready().map(|(_, other)| other);
+    let hard = hard.filter(|other| run.is_on_hard_path(other.node));
+    let wanted = hard.filter_map(|other| {
+        let contract = run.class().node(other.node).contract()?;
+        let spec = rung::spec(contract, other.rung)?;
+        Some(attempt::retry_tokens(head, other, &spec))
+    });
+    let kept = wanted.fold(Tokens::ZERO, |sum, wanted| sum + wanted);
+    let left = head.lap.budget.retries_left();
+    if tokens + kept <= left {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::SoftYields)
+        .with("need", tokens.get())
+        .with("kept", kept.get())
+        .with("left", left.get())
+        .about(run.path(site.id)))
 }
 
 /// Whether the call has to leave the hard path anything: once that is lost, it needs nothing.

@@ -83,6 +83,7 @@ fn check_limits(site: Site<'_>, contract: &Contract, spec: &RungSpec) -> Result<
     head.lap
         .budget
         .check(retry_tokens, held, (spec.cost, kept))?;
+    yields::check_retries(site, retry_tokens)?;
     caps::check(site, spec, retry_tokens)?;
     Ok(retry_tokens)
 }
@@ -204,6 +205,7 @@ pub(crate) fn tokens_left(
 ) -> Result<(), Reason> {
     let tokens = retry_tokens(site.head, site.call, spec);
     if site.head.lap.budget.retries_left() < tokens
+        || yields::check_retries(site, tokens).is_err()
         || check_retry_cap(site, contract, tokens).is_err()
     {
         return Err(Reason::RetryTokensExhausted);

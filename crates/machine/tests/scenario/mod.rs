@@ -18,7 +18,7 @@
 //! What a line does is in play.rs, what an expectation means in expect.rs.
 
 pub(crate) mod build;
-mod code;
+pub(crate) mod code;
 mod expect;
 pub(crate) mod fair;
 pub(crate) mod parse;

@@ -225,6 +225,40 @@ fn a_soft_call_yields_to_a_hard_call_that_waits_for_its_retry() {
 }
 
 #[test]
+fn a_soft_call_leaves_the_retry_token_that_a_hard_call_waits_to_use() {
+    check(
+        "
+        read   policy attempts=2 backoff=2s/2s
+        soft   related attempts=2
+        result policy
+        start  retry=1 answer_by=12s -> out policy related
+        fail   policy OVERLOADED draw=2147483648 -> CallRescheduled policy RETRY_ALLOWED
+        fail   related OVERLOADED -> CallOmitted related RETRY_TOKENS_EXHAUSTED
+        at 1s  -> out policy, budget retry=1
+        answer policy -> degraded
+    ",
+    );
+}
+
+#[test]
+fn a_soft_call_that_waits_as_well_leaves_a_hard_call_the_last_retry_token() {
+    check(
+        "
+        read   policy attempts=2 backoff=4s/4s
+        soft   related attempts=2 backoff=2s/2s
+        result policy
+        start  retry=1 answer_by=12s -> out policy related
+        fail   related OVERLOADED draw=2147483648 -> CallRescheduled related RETRY_ALLOWED
+        fail   policy OVERLOADED draw=2147483648 -> CallRescheduled policy RETRY_ALLOWED
+        at 1s  -> related ready
+        may    related -> SOFT_YIELDS need=1 kept=1 left=1
+        at 2s  -> out policy, CallOmitted related RETRY_TOKENS_EXHAUSTED
+        answer policy -> degraded
+    ",
+    );
+}
+
+#[test]
 fn a_soft_call_yields_to_the_hard_call_that_code_is_about_to_make_ready() {
     check(
         "
