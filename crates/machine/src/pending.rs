@@ -2,7 +2,7 @@
 //!
 //! A function of the state and the time, so that a restarted process finds the same list.
 
-use mainstay_types::Timestamp;
+use mainstay_types::{Timestamp, Tokens};
 
 use crate::action::Action;
 use crate::call::Phase;
@@ -57,12 +57,15 @@ fn new_work(run: &Run, head: &Head, now: Timestamp, actions: &mut Vec<Action>) {
             actions.push(Action::Prepare { call: id });
         }
     }
-    for (id, call) in run.calls.ready() {
-        if attempt::plan(run, id, now).is_ok() {
-            actions.push(Action::Start {
-                call: id,
-                rung: call.rung,
-            });
+    // Without a token none of them may start, whatever else holds.
+    if head.lap.budget.concurrency_left() != Tokens::ZERO {
+        for (id, call) in run.calls.ready() {
+            if attempt::plan(run, id, now).is_ok() {
+                actions.push(Action::Start {
+                    call: id,
+                    rung: call.rung,
+                });
+            }
         }
     }
     if lap::can_assemble(run) {

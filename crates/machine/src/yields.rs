@@ -3,14 +3,17 @@
 //! Only calls the run can be completed without are held back here; a hard call never yields.
 
 use mainstay_graph::Contract;
-use mainstay_types::{CallId, Code, CostUnits, Refusal};
+use mainstay_types::{CallId, Code, CostUnits, Refusal, Tokens};
 
 use crate::call::Call;
 use crate::run::{Head, Run};
 
 /// Cost a call must leave: for soft calls, one attempt of every hard call that has not begun.
 pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
-    if !run.head().is_some_and(|head| yields(run, head, call)) {
+    // Without a token the budget refuses before it looks at any cost.
+    let may_cost = |head: &Head| head.lap.budget.concurrency_left() != Tokens::ZERO;
+    let counts = |head: &Head| may_cost(head) && yields(run, head, call);
+    if !run.head().is_some_and(counts) {
         return CostUnits::ZERO;
     }
     hard_unstarted(run)
