@@ -3,9 +3,10 @@
 //! Between `begin` and `keep` or `undo` every first change of a call is remembered, so that a
 //! failed append costs what it touched and never a copy of the run.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use mainstay_types::CallId;
+use mainstay_types::{CallId, NodeId};
 
 use crate::call::{Call, Phase};
 
@@ -32,6 +33,9 @@ struct Shelves {
     in_flight: BTreeSet<CallId>,
     in_doubt: BTreeSet<CallId>,
     items: BTreeSet<CallId>,
+    /// How many calls of each node have not begun. Every soft call of every turn asks, and looking
+    /// at all calls for it costs more with each that is over. No node is here with none.
+    unstarted: BTreeMap<NodeId, u32>,
     open: usize,
 }
 
@@ -51,16 +55,27 @@ impl Shelves {
         }
     }
 
-    fn put(&mut self, id: CallId, phase: &Phase) {
-        self.open += usize::from(!phase.is_final());
-        if let Some(shelf) = self.of(phase) {
+    fn put(&mut self, id: CallId, call: &Call) {
+        self.open += usize::from(!call.phase.is_final());
+        if is_unstarted(&call.phase) {
+            *self.unstarted.entry(call.node).or_default() += 1;
+        }
+        if let Some(shelf) = self.of(&call.phase) {
             shelf.insert(id);
         }
     }
 
-    fn take(&mut self, id: CallId, phase: &Phase) {
-        self.open -= usize::from(!phase.is_final());
-        if let Some(shelf) = self.of(phase) {
+    fn take(&mut self, id: CallId, call: &Call) {
+        self.open -= usize::from(!call.phase.is_final());
+        if is_unstarted(&call.phase)
+            && let Entry::Occupied(mut count) = self.unstarted.entry(call.node)
+        {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+        if let Some(shelf) = self.of(&call.phase) {
             shelf.remove(&id);
         }
     }
@@ -132,6 +147,14 @@ impl Calls {
         self.shelf(&self.shelves.items)
     }
 
+    /// Nodes with calls that have not begun or are to begin again, and how many.
+    pub(crate) fn unstarted(&self) -> impl Iterator<Item = (NodeId, u32)> {
+        self.shelves
+            .unstarted
+            .iter()
+            .map(|(&node, &count)| (node, count))
+    }
+
     fn shelf<'a>(
         &'a self,
         shelf: &'a BTreeSet<CallId>,
@@ -147,7 +170,7 @@ impl Calls {
     /// Adds a call and returns its id.
     pub(crate) fn push(&mut self, call: Call) -> CallId {
         let id = CallId(u32::try_from(self.all.len()).expect("RUN_CALLS_MAX is far below u32"));
-        self.shelves.put(id, &call.phase);
+        self.shelves.put(id, &call);
         self.all.push(call);
         id
     }
@@ -156,10 +179,9 @@ impl Calls {
     pub(crate) fn update<R>(&mut self, id: CallId, change: impl FnOnce(&mut Call) -> R) -> R {
         self.remember(id);
         let call = &mut self.all[index(id)];
-        self.shelves.take(id, &call.phase);
+        self.shelves.take(id, call);
         let result = change(call);
-        let phase = &self.all[index(id)].phase;
-        self.shelves.put(id, phase);
+        self.shelves.put(id, call);
         result
     }
 
@@ -191,17 +213,29 @@ impl Calls {
         };
         for at in (journal.len..self.all.len()).rev() {
             let call = self.all.pop().expect("at is below the length");
-            self.shelves.take(
-                CallId(u32::try_from(at).expect("it was an id")),
-                &call.phase,
-            );
+            let id = CallId(u32::try_from(at).expect("it was an id"));
+            self.shelves.take(id, &call);
         }
         for (id, before) in journal.before {
             let call = &mut self.all[index(id)];
-            self.shelves.take(id, &call.phase);
+            self.shelves.take(id, call);
             *call = *before;
-            self.shelves.put(id, &self.all[index(id)].phase);
+            self.shelves.put(id, call);
         }
+    }
+}
+
+/// Whether an attempt of the call, its code or its items are still to begin.
+const fn is_unstarted(phase: &Phase) -> bool {
+    match phase {
+        Phase::Waiting | Phase::Preparing | Phase::Ready { .. } => true,
+        Phase::InFlight(_)
+        | Phase::InDoubt
+        | Phase::Items
+        | Phase::Settled { .. }
+        | Phase::Omitted { .. }
+        | Phase::Skipped
+        | Phase::Failed { .. } => false,
     }
 }
 

@@ -124,13 +124,14 @@ fn asked(class: &TaskClass, node: NodeId, rung: Rung) -> Option<&DependencyName>
 /// Whether the caps let an attempt of the call pass.
 pub(crate) fn check(site: Site<'_>, spec: &RungSpec, tokens: Tokens) -> Result<(), Refusal> {
     let (caps, lap) = (&site.run.class().caps, &site.head.lap);
-    // Counted only when there is a cap: it looks at every call.
-    let kept = |cap: Option<u32>| cap.map_or(0, |_| yields::calls_kept(site.run, site.call));
+    // Counted only when there is a cap, and once: it looks at every open node.
+    let cap = caps.attempts.or(caps.branches);
+    let kept = cap.map_or(0, |_| yields::calls_kept(site.run, site.call));
     let counts = |what: &str, used: u32, cap: Option<u32>| match cap {
         Some(cap) if cap <= used => Err(refusal(site, what).with("used", used).with("cap", cap)),
-        Some(most) if most <= used + kept(cap) => Err(Refusal::new(Code::SoftYields)
+        Some(most) if most <= used + kept => Err(Refusal::new(Code::SoftYields)
             .with("used", used)
-            .with("kept", kept(cap))
+            .with("kept", kept)
             .with("cap", most)
             .about(format!("{}: {what}", site.run.path(site.id)))),
         Some(_) | None => Ok(()),

@@ -57,12 +57,15 @@ fn new_work(run: &Run, head: &Head, now: Timestamp, actions: &mut Vec<Action>) {
             actions.push(Action::Prepare { call: id });
         }
     }
-    for (id, call) in run.calls.ready() {
-        if attempt::plan(run, id, now).is_ok() {
-            actions.push(Action::Start {
-                call: id,
-                rung: call.rung,
-            });
+    // Without a token none of them may start, whatever else holds.
+    if head.held_at(now) < head.lap.budget.concurrency_left() {
+        for (id, call) in run.calls.ready() {
+            if attempt::plan(run, id, now).is_ok() {
+                actions.push(Action::Start {
+                    call: id,
+                    rung: call.rung,
+                });
+            }
         }
     }
     if lap::can_assemble(run) {

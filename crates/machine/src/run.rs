@@ -3,7 +3,6 @@
 //! Only `apply` changes it. It holds its class's data, so a run whose code is missing can still
 //! be read, canceled and shown.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -234,7 +233,8 @@ impl LapOutcome {
 pub(crate) struct Plan {
     dependents: Vec<Vec<NodeId>>,
     downstream: Vec<Millis>,
-    hard: BTreeSet<NodeId>,
+    /// By node: it is asked for every open call, several times a turn.
+    hard: Vec<bool>,
 }
 
 impl Run {
@@ -242,13 +242,14 @@ impl Run {
     #[must_use]
     pub fn unborn(class: Arc<TaskClass>) -> Self {
         let ids: Vec<NodeId> = class.ids().map(|(id, _)| id).collect();
+        let hard = path::hard_path(&class);
         let plan = Plan {
             dependents: ids
                 .iter()
                 .map(|&id| class.dependents(id).collect())
                 .collect(),
             downstream: path::downstream_reserves(&class),
-            hard: path::hard_path(&class),
+            hard: ids.iter().map(|id| hard.contains(id)).collect(),
         };
         let plan = Arc::new(plan);
         Self {
@@ -339,7 +340,7 @@ impl Run {
 
     /// Whether the lap needs `node` to be completed.
     pub(crate) fn is_on_hard_path(&self, node: NodeId) -> bool {
-        self.plan.hard.contains(&node)
+        self.plan.hard[usize::from(node.get())]
     }
 
     /// Whether `call` writes.

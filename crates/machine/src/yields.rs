@@ -4,21 +4,24 @@
 
 use std::cmp::Reverse;
 
+use mainstay_graph::Contract;
 use mainstay_types::{CallId, Code, CostUnits, Refusal, Tokens};
 
-use crate::call::{Attempt, Call, Phase};
+use crate::call::{Attempt, Call};
 use crate::guard::Site;
 use crate::run::{Head, Run};
 use crate::{attempt, rung};
 
 /// Cost a call must leave: for soft calls, one attempt of every hard call that has not begun.
 pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
-    if !run.head().is_some_and(|head| yields(run, head, call)) {
+    // Without a token the budget refuses before it looks at any cost.
+    let counts =
+        |head: &Head| head.lap.budget.concurrency_left() != Tokens::ZERO && yields(run, head, call);
+    if !run.head().is_some_and(counts) {
         return CostUnits::ZERO;
     }
     hard_unstarted(run)
-        .filter_map(|other| run.class().node(other.node).contract())
-        .map(|contract| contract.cost)
+        .map(|(contract, calls)| contract.cost.times(u64::from(calls)))
         .sum()
 }
 
@@ -28,27 +31,15 @@ pub(crate) fn calls_kept(run: &Run, call: &Call) -> u32 {
     if !run.head().is_some_and(|head| yields(run, head, call)) {
         return 0;
     }
-    let attempted =
-        hard_unstarted(run).filter(|other| run.class().node(other.node).contract().is_some());
-    u32::try_from(attempted.count()).unwrap_or(u32::MAX)
+    hard_unstarted(run).map(|(_, calls)| calls).sum()
 }
 
-/// Calls of the hard path that have not begun.
-fn hard_unstarted(run: &Run) -> impl Iterator<Item = &Call> {
-    let unstarted = run.calls.iter().filter(|(_, other)| {
-        let begun = match other.phase {
-            Phase::Waiting | Phase::Preparing | Phase::Ready { .. } => false,
-            Phase::InFlight(_)
-            | Phase::InDoubt
-            | Phase::Items
-            | Phase::Settled { .. }
-            | Phase::Omitted { .. }
-            | Phase::Skipped
-            | Phase::Failed { .. } => true,
-        };
-        !begun && run.is_on_hard_path(other.node)
-    });
-    unstarted.map(|(_, other)| other)
+/// Calls of the hard path that have not begun and will be attempted: by node, how many.
+fn hard_unstarted(run: &Run) -> impl Iterator<Item = (&Contract, u32)> {
+    let unstarted = run.calls.unstarted();
+    unstarted
+        .filter(|&(node, _)| run.is_on_hard_path(node))
+        .filter_map(|(node, calls)| Some((run.class().node(node).contract()?, calls)))
 }
 
 /// A soft call takes a concurrency token only when the hard calls that want one, now or at the end

@@ -22,7 +22,7 @@ struct Campaign {
     measures: bool,
 }
 
-const CAMPAIGNS: [Campaign; 9] = [
+const CAMPAIGNS: [Campaign; 10] = [
     Campaign {
         name: "crashes",
         about: "the meeting run, killed at each append, at three points, and at its recovery's",
@@ -75,6 +75,12 @@ const CAMPAIGNS: [Campaign; 9] = [
         name: "opening",
         about: "a store with a million closed runs, opened after it was closed and after a kill",
         filter: "binary_id(mainstay-tests::ordeal) & test(/^opening::/)",
+        measures: true,
+    },
+    Campaign {
+        name: "lateness",
+        about: "512 runs that the clock answers, with both cores and the applier at their limits",
+        filter: "binary_id(mainstay-tests::ordeal) & test(/^lateness::/)",
         measures: true,
     },
 ];

@@ -10,6 +10,7 @@ use mainstay_tests::ordeal::author::{self, Orders};
 use mainstay_tests::ordeal::bulk::{self, Growth};
 use mainstay_tests::ordeal::check::{Depth, Report, check};
 use mainstay_tests::ordeal::fact::Fact;
+use mainstay_tests::ordeal::lateness::{self, Load};
 use mainstay_tests::ordeal::{flow, house, room};
 
 /// As `mainstay` has it.
@@ -24,7 +25,8 @@ const USAGE: &str = "ordeal write STORE SEED ROUND LANES DEEDS LIMIT_PER_MILLE\n
     ordeal fill STORE VOLUME\n\
     ordeal grow STORE CALLS RESULT_BYTES REMEMBERED\n\
     ordeal populate STORE CLOSED DRIVEN dies|closes\n\
-    ordeal open STORE CLOSED";
+    ordeal open STORE CLOSED\n\
+    ordeal answers STORE ASKERS LOADERS SECONDS";
 
 #[tokio::main(worker_threads = 4)]
 async fn main() -> ExitCode {
@@ -69,6 +71,14 @@ async fn main() -> ExitCode {
             ended(bulk::populate(store.as_ref(), closed, driven, *end == "dies").await)
         }
         ["open", store, closed] => ended(bulk::open(store.as_ref(), number(closed)).await),
+        ["answers", store, askers, loaders, seconds] => {
+            let load = Load {
+                askers: number(askers),
+                loaders: number(loaders),
+                length: std::time::Duration::from_secs(number(seconds)),
+            };
+            ended(lateness::measure(store.as_ref(), load).await)
+        }
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)

@@ -21,6 +21,7 @@ pub mod house;
 pub mod image;
 pub mod journal;
 pub mod lane;
+pub mod lateness;
 pub mod moment;
 pub mod mount;
 mod pages;

@@ -9,6 +9,7 @@ mod flow;
 mod growth;
 mod holding;
 mod kills;
+mod lateness;
 mod opening;
 mod power;
 mod room;
