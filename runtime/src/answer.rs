@@ -21,7 +21,8 @@ use crate::mailbox::{Left, Question};
 use crate::not_driven::NotDrivenReason;
 use crate::shared::Shared;
 use crate::take_up::{TakenUp, patiently, take_up};
-use crate::view::{RunView, of_loaded};
+use crate::view::why::WhyView;
+use crate::view::{RunView, of_loaded, why_of};
 
 /// A run that was started, or found again by its key.
 pub struct RunHandle<O> {
@@ -281,6 +282,18 @@ pub(crate) async fn run_view(shared: &Shared, id: RunId) -> Result<RunView, Engi
     Ok(match listed {
         Some(listed) => view.without_code(listed.reason.code(), &listed.detail),
         None => view,
+    })
+}
+
+/// Why a run stands where it stands, now.
+pub(crate) async fn run_why(shared: &Shared, id: RunId) -> Result<WhyView, EngineError> {
+    let loaded = load_run(shared, id).await?;
+    let why = why_of(&*shared.ledger, &loaded, shared.now()).await?;
+    let listed = shared.not_driven_run(id).filter(waits_for_code);
+    Ok(match listed {
+        _ if !shared.drives => why.without_driver(),
+        Some(listed) => why.without_code(listed.reason.code(), &listed.detail),
+        None => why,
     })
 }
 

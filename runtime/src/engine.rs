@@ -26,6 +26,7 @@ use crate::shared::{Parts, Shared};
 use crate::shutdown::{self, ShutdownReport};
 use crate::start::Start;
 use crate::view::RunView;
+use crate::view::why::WhyView;
 
 /// An engine before it starts.
 pub struct EngineBuilder {
@@ -262,6 +263,12 @@ impl Engine {
     /// A run as it stands, with its timeline. Cancel safe.
     pub async fn view(&self, run: RunId) -> Result<RunView, EngineError> {
         answer::run_view(&self.shared, run).await
+    }
+
+    /// Why a run stands where it stands: what is in the way, what it spent on what, what comes
+    /// next, what nobody knows, and which number would have to change. Cancel safe.
+    pub async fn why(&self, run: RunId) -> Result<WhyView, EngineError> {
+        answer::run_why(&self.shared, run).await
     }
 
     /// Runs of the store, newest first, before `cursor`. Cancel safe.

@@ -142,6 +142,9 @@ pub struct RunsArgs {
 pub enum RunVerb {
     /// Show calls, attempts, effects, budget, notices and the timeline
     Show(ShowArgs),
+    /// Say why it stands where it stands: what is in the way, what comes next, what nobody knows,
+    /// what it spent on what, and which number would have to change
+    Why(WhyArgs),
     /// Ask it to stop: nothing new starts, writes that are out are settled first
     Cancel(CommandArgs),
     /// End it whatever its state; effects that are in doubt stay to be looked up
@@ -162,6 +165,14 @@ pub struct ShowArgs {
     /// Show payloads too: results, packages, and what receivers and providers said
     #[arg(long)]
     pub payloads: bool,
+}
+
+/// Which run is explained.
+#[derive(Args, Clone, Debug)]
+pub struct WhyArgs {
+    /// The run's id, or its first characters (at least 8) when they fit no other run
+    #[arg(value_name = "ID")]
+    pub id: RunPrefix,
 }
 
 /// Which run a command is for, who asks and why; both are recorded with it.

@@ -106,6 +106,7 @@ impl Cli {
         let done = match &self.verb {
             Verb::Runs(args) => runs::list(args, &output),
             Verb::Run(RunVerb::Show(args)) => run::show(args, &output),
+            Verb::Run(RunVerb::Why(args)) => run::why(args, &output),
             Verb::Run(RunVerb::Cancel(args)) => run::command(CommandVerb::Cancel, args, &output),
             Verb::Run(RunVerb::Terminate(args)) => {
                 run::command(CommandVerb::Terminate, args, &output)

@@ -1,14 +1,15 @@
 //! `run show`, and the commands for one run.
 
 use mainstay_runtime::Budget;
-use mainstay_socket::{Ask, CommandAsk, CommandVerb, Form, RunAsk};
-use mainstay_types::{Code, CostUnits, Tokens};
+use mainstay_socket::{Ask, CommandAsk, CommandVerb, Form, Reply, RunAsk, WhyAsk};
+use mainstay_types::{Code, CostUnits, RunId, Tokens};
 use serde::Deserialize;
 
-use crate::args::{CommandArgs, RaiseArgs, ShowArgs};
+use crate::args::{CommandArgs, RaiseArgs, ShowArgs, WhyArgs};
 use crate::error::CliError;
-use crate::operator::{reach, read};
+use crate::operator::{Operator, reach, read};
 use crate::output::Output;
+use crate::prefix::RunPrefix;
 
 /// As much of a taken command as is said.
 #[derive(Deserialize)]
@@ -31,16 +32,42 @@ struct Limits {
 /// Prints the run's view.
 pub(crate) fn show(args: &ShowArgs, output: &Output) -> Result<(), CliError> {
     let mut operator = reach(&output.store)?;
-    let ask = Ask::Run(RunAsk {
-        run: args.id.run(&mut *operator, output)?,
-        payloads: args.payloads,
-        form: if output.json { Form::Json } else { Form::Text },
-    });
-    let shown = operator.ask(&ask).map_err(|error| match error.code {
-        Some(Code::RunUnknown) => args.id.unknown(output),
+    let payloads = args.payloads;
+    let form = form(output);
+    let ask = |run| {
+        Ask::Run(RunAsk {
+            run,
+            payloads,
+            form,
+        })
+    };
+    output.print(&asked(&mut *operator, &args.id, ask, output)?.body)
+}
+
+/// Prints why the run stands where it stands.
+pub(crate) fn why(args: &WhyArgs, output: &Output) -> Result<(), CliError> {
+    let mut operator = reach(&output.store)?;
+    let form = form(output);
+    let ask = |run| Ask::Why(WhyAsk { run, form });
+    output.print(&asked(&mut *operator, &args.id, ask, output)?.body)
+}
+
+fn form(output: &Output) -> Form {
+    if output.json { Form::Json } else { Form::Text }
+}
+
+/// Asks something about one run; an unknown one is told with what is known of its prefix.
+fn asked(
+    operator: &mut dyn Operator,
+    id: &RunPrefix,
+    ask: impl FnOnce(RunId) -> Ask,
+    output: &Output,
+) -> Result<Reply, CliError> {
+    let ask = ask(id.run(operator, output)?);
+    operator.ask(&ask).map_err(|error| match error.code {
+        Some(Code::RunUnknown) => id.unknown(output),
         Some(_) | None => error,
-    });
-    output.print(&shown?.body)
+    })
 }
 
 /// Has a command taken.
@@ -69,18 +96,16 @@ fn take(
     output: &Output,
 ) -> Result<(), CliError> {
     let mut operator = reach(&output.store)?;
-    let ask = Ask::Command(CommandAsk {
-        run: args.id.run(&mut *operator, output)?,
-        verb,
-        by: args.by.clone(),
-        why: args.why.clone(),
-        more,
-    });
-    let taken = operator.ask(&ask).map_err(|error| match error.code {
-        Some(Code::RunUnknown) => args.id.unknown(output),
-        Some(_) | None => error,
-    });
-    let taken = taken?;
+    let ask = |run| {
+        Ask::Command(CommandAsk {
+            run,
+            verb,
+            by: args.by.clone(),
+            why: args.why.clone(),
+            more,
+        })
+    };
+    let taken = asked(&mut *operator, &args.id, ask, output)?;
     if output.json {
         return output.print(&taken.body);
     }

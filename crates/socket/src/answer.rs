@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::ask::{
-    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, RunAsk, RunsAsk,
+    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, RunAsk, RunsAsk, WhyAsk,
 };
 use crate::failure::Failure;
 use crate::protocol::Version;
@@ -150,6 +150,7 @@ pub async fn answer(engine: &Engine, ask: &Ask, who: Asker) -> Result<Reply, Fai
         Ask::Status => status(engine),
         Ask::Runs(ask) => runs(engine, ask).await,
         Ask::Run(ask) => run(engine, *ask).await,
+        Ask::Why(ask) => why(engine, *ask).await,
         Ask::Command(ask) => command(engine, ask, who).await,
         Ask::Alerts(ask) => alerts(engine, *ask).await,
         Ask::Effects(ask) => effects(engine, *ask).await,
@@ -184,6 +185,17 @@ async fn run(engine: &Engine, ask: RunAsk) -> Result<Reply, Failure> {
         Form::Text => Ok(Reply {
             is_json: false,
             body: text::render(&view),
+        }),
+    }
+}
+
+async fn why(engine: &Engine, ask: WhyAsk) -> Result<Reply, Failure> {
+    let view = engine.why(ask.run).await?;
+    match ask.form {
+        Form::Json => Reply::of(&view),
+        Form::Text => Ok(Reply {
+            is_json: false,
+            body: text::render_why(&view),
         }),
     }
 }

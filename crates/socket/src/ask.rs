@@ -20,6 +20,8 @@ pub enum Ask {
     Runs(RunsAsk),
     /// One run, whole.
     Run(RunAsk),
+    /// Why one run stands where it stands.
+    Why(WhyAsk),
     /// A command for one run.
     Command(CommandAsk),
     /// Alerts, oldest first.
@@ -72,6 +74,15 @@ pub struct RunAsk {
     pub run: RunId,
     /// Whether payloads and texts of providers are shown.
     pub payloads: bool,
+    /// JSON, or text for people.
+    pub form: Form,
+}
+
+/// Which run is explained, and how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WhyAsk {
+    /// The run.
+    pub run: RunId,
     /// JSON, or text for people.
     pub form: Form,
 }

@@ -170,6 +170,7 @@ impl Asked {
             Ask::Status
             | Ask::Runs(_)
             | Ask::Run(_)
+            | Ask::Why(_)
             | Ask::Command(_)
             | Ask::Effects(_)
             | Ask::Classes

@@ -45,7 +45,7 @@ mod wire;
 
 pub use answer::{Asker, Reply, answer};
 pub use ask::{
-    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, RunAsk, RunsAsk,
+    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, RunAsk, RunsAsk, WhyAsk,
 };
 pub use bounds::Bounds;
 pub use client::Client;

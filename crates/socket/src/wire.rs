@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{
     AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, ROWS_DEFAULT, RunAsk,
-    RunsAsk, invalid, outcome, rows, state,
+    RunsAsk, WhyAsk, invalid, outcome, rows, state,
 };
 use crate::failure::Failure;
 use crate::query::Query;
@@ -66,6 +66,7 @@ impl Ask {
             Self::Status => "/status".to_owned(),
             Self::Runs(ask) => ask.query().after("/runs"),
             Self::Run(ask) => ask.query().after(&format!("/runs/{}", ask.run)),
+            Self::Why(ask) => ask.query().after(&format!("/runs/{}/why", ask.run)),
             Self::Command(ask) => format!("/runs/{}/{}", ask.run, ask.verb.as_str()),
             Self::Alerts(ask) => ask.query().after("/alerts"),
             Self::Effects(ask) => ask.query().after("/effects"),
@@ -77,6 +78,7 @@ impl Ask {
             Self::Status
             | Self::Runs(_)
             | Self::Run(_)
+            | Self::Why(_)
             | Self::Alerts(_)
             | Self::Effects(_)
             | Self::Classes
@@ -97,6 +99,7 @@ impl Ask {
             ("GET", ["status"]) => Self::Status,
             ("GET", ["runs"]) => Self::Runs(RunsAsk::of(&mut query)?),
             ("GET", ["runs", id]) => Self::Run(RunAsk::of(run_id(id)?, &mut query)?),
+            ("GET", ["runs", id, "why"]) => Self::Why(WhyAsk::of(run_id(id)?, &mut query)?),
             ("POST", ["runs", id, verb]) => Self::Command(CommandAsk::of(run_id(id)?, verb, body)?),
             ("GET", ["alerts"]) => Self::Alerts(AlertsAsk::of(&mut query)?),
             ("GET", ["effects"]) => Self::Effects(EffectsAsk::of(&mut query)?),
@@ -112,7 +115,7 @@ impl Ask {
     }
 }
 
-const PATHS: &str = "GET /version /status /runs /runs/ID /alerts /effects /classes /classes/NAME, \
+const PATHS: &str = "GET /version /status /runs /runs/ID /runs/ID/why /alerts /effects /classes /classes/NAME, \
                      POST /runs/ID/cancel /runs/ID/terminate /runs/ID/continue /runs/ID/raise";
 
 impl RunsAsk {
@@ -145,21 +148,44 @@ impl RunAsk {
     fn query(self) -> Query {
         let mut query = Query::default();
         query.put("payloads", self.payloads.then_some(true));
-        query.put("form", (self.form == Form::Text).then_some("text"));
+        self.form.put(&mut query);
         query
     }
 
     fn of(run: RunId, query: &mut Query) -> Result<Self, Failure> {
-        let form = query.take("form", |text| match text {
-            "json" => Ok(Form::Json),
-            "text" => Ok(Form::Text),
-            _ => Err("a form is one of json, text"),
-        })?;
         Ok(Self {
             run,
             payloads: query.take("payloads", str::parse)?.unwrap_or(false),
-            form: form.unwrap_or(Form::Json),
+            form: Form::of(query)?,
         })
+    }
+}
+
+impl WhyAsk {
+    fn query(self) -> Query {
+        let mut query = Query::default();
+        self.form.put(&mut query);
+        query
+    }
+
+    fn of(run: RunId, query: &mut Query) -> Result<Self, Failure> {
+        let form = Form::of(query)?;
+        Ok(Self { run, form })
+    }
+}
+
+impl Form {
+    fn put(self, query: &mut Query) {
+        query.put("form", (self == Self::Text).then_some("text"));
+    }
+
+    fn of(query: &mut Query) -> Result<Self, Failure> {
+        let form = query.take("form", |text| match text {
+            "json" => Ok(Self::Json),
+            "text" => Ok(Self::Text),
+            _ => Err("a form is one of json, text"),
+        })?;
+        Ok(form.unwrap_or(Self::Json))
     }
 }
 

@@ -22,6 +22,10 @@ fn every_question() -> Vec<Ask> {
         payloads: true,
         form: Form::Text,
     };
+    let why = WhyAsk {
+        run: id(),
+        form: Form::Text,
+    };
     let alerts = AlertsAsk {
         after: u64::MAX,
         limit: 1,
@@ -41,6 +45,7 @@ fn every_question() -> Vec<Ask> {
         Ask::Runs(RunsAsk::default()),
         Ask::Runs(all_filters()),
         Ask::Run(run),
+        Ask::Why(why),
         Ask::Alerts(alerts),
         Ask::Effects(effects),
         Ask::Classes,

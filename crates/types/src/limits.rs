@@ -393,6 +393,10 @@ pub const LOG_ROOM_LOOK_MS: u64 = 100;
 /// Unit: bytes. Enforced by: `ledger::codec`. Beyond: CORRUPT_RECORD when read.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;
 
+/// Rows of each list of a run's explanation.
+/// Unit: rows. Enforced by: `runtime::view::why`. Beyond: how many more there are.
+pub const WHY_ROWS_MAX: usize = 200;
+
 /// Rows of one page of a listing.
 /// Unit: rows. Enforced by: the ledger. Beyond: a cursor.
 pub const PAGE_ROWS_MAX: usize = 1_000;

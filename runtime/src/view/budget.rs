@@ -3,8 +3,9 @@
 //! Numbers only, limit beside use; whether they suffice is the core's to say.
 
 use mainstay_graph::{OnDowntime, TaskClass};
+use mainstay_machine::Lap;
 use mainstay_machine::run::Head;
-use mainstay_types::Millis;
+use mainstay_types::{CostUnits, Millis, Tokens};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -21,6 +22,8 @@ pub struct BudgetView {
     pub concurrency_tokens: ConcurrencyView,
     /// Cost of all attempts.
     pub cost_units: CostView,
+    /// The class's caps beside these limits, and what the lap has taken of them.
+    pub caps: Vec<CapView>,
 }
 
 /// A lap's moments.
@@ -65,7 +68,7 @@ pub struct RetryView {
 }
 
 /// Concurrency tokens.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ConcurrencyView {
     /// Attempts that may be in flight at once.
     pub limit: u32,
@@ -73,6 +76,23 @@ pub struct ConcurrencyView {
     pub used: u32,
     /// Those that are.
     pub in_flight: u32,
+    /// For each token that an attempt of a process that is gone may still use: from when it is
+    /// free.
+    pub held_until: Vec<String>,
+}
+
+/// A cap and what was taken of it: counts, or cost units as exact decimal numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct CapView {
+    /// `attempts`, `branches` or `cost_units_at_once` of the lap; `retry_tokens`,
+    /// `concurrency_tokens` or `cost_units` of one dependency.
+    pub what: &'static str,
+    /// Whose; `None` for a cap of the whole lap.
+    pub dependency: Option<String>,
+    /// The cap.
+    pub limit: Box<RawValue>,
+    /// What was taken of it, reservations included.
+    pub used: Box<RawValue>,
 }
 
 /// Cost units, as exact decimal numbers.
@@ -101,6 +121,7 @@ impl BudgetView {
                 limit: limits.concurrency_tokens.get(),
                 used: budget.in_flight_peak.get(),
                 in_flight: budget.in_flight.get(),
+                held_until: head.held.iter().map(|held| raw::time(held.until)).collect(),
             },
             cost_units: CostView {
                 limit: raw::units(limits.cost_units),
@@ -108,8 +129,65 @@ impl BudgetView {
                 reserved: raw::units(budget.reserved),
                 assumed: raw::units(budget.assumed),
             },
+            caps: caps(class, &head.lap),
         }
     }
+}
+
+/// Every cap that the class sets.
+pub(super) fn caps(class: &TaskClass, lap: &Lap) -> Vec<CapView> {
+    let (caps, uses) = (&class.caps, &lap.uses);
+    let count = |what, limit: Option<u32>, used: u32| {
+        let view = |limit: u32| CapView {
+            what,
+            dependency: None,
+            limit: raw::count(limit),
+            used: raw::count(used),
+        };
+        limit.map(view)
+    };
+    let at_once = caps.parallel_cost.map(|limit| CapView {
+        what: "cost_units_at_once",
+        dependency: None,
+        limit: raw::units(limit),
+        used: raw::units(lap.budget.reserved),
+    });
+    let of_lap = [
+        count("attempts", caps.attempts, uses.attempts),
+        count("branches", caps.branches, uses.branches),
+        at_once,
+    ];
+    let of_dependencies = caps.dependencies.iter().zip(&uses.dependencies);
+    let of_dependencies = of_dependencies.flat_map(|(cap, taken)| {
+        let name = cap.dependency.to_string();
+        let tokens = |what, limit: Option<Tokens>, used: Tokens| {
+            count(what, limit.map(Tokens::get), used.get())
+        };
+        let cost = |limit: CostUnits| CapView {
+            what: "cost_units",
+            dependency: None,
+            limit: raw::units(limit),
+            used: raw::units(taken.spent + taken.reserved),
+        };
+        let views = [
+            tokens("retry_tokens", cap.retry_tokens, taken.retry_used),
+            tokens(
+                "concurrency_tokens",
+                cap.concurrency_tokens,
+                taken.in_flight,
+            ),
+            cap.cost_units.map(cost),
+        ];
+        views.into_iter().flatten().map(move |view| CapView {
+            dependency: Some(name.clone()),
+            ..view
+        })
+    });
+    of_lap
+        .into_iter()
+        .flatten()
+        .chain(of_dependencies)
+        .collect()
 }
 
 impl TimesView {

@@ -3,6 +3,8 @@
 use mainstay_machine::{Admission, Decision, NextAction, Refused, Verdict};
 use mainstay_types::Millis;
 
+use super::AdmissionView;
+
 /// How a lap was admitted.
 pub(super) fn admitted(admission: &Admission) -> String {
     let what = match admission.verdict {
@@ -10,18 +12,7 @@ pub(super) fn admitted(admission: &Admission) -> String {
         Verdict::Later => "the run begins, and its caller is told that the answer comes later",
         Verdict::Rejected => "the run is rejected: INSUFFICIENT_TIME_BUDGET",
     };
-    format!(
-        "{what}: it needs {} of {} (critical path {}, queue {}, synthesis {}, reconcile {}, \
-         deliver {}; {} calls as observed)",
-        admission.need(),
-        admission.left,
-        admission.path,
-        admission.queue,
-        admission.synthesis,
-        admission.reconcile,
-        admission.deliver,
-        admission.observed
-    )
+    format!("{what}: {}", AdmissionView::of(admission).words())
 }
 
 /// What is done next about a call; the call itself is the sentence's subject.
@@ -47,7 +38,7 @@ pub(super) fn next(decision: &Decision) -> String {
     )
 }
 
-fn action(next: &NextAction) -> String {
+pub(super) fn action(next: &NextAction) -> String {
     match next {
         NextAction::Retry { .. } => "is to be tried again".to_owned(),
         NextAction::Repair => "is to be asked once more with what was wrong".to_owned(),

@@ -22,18 +22,21 @@ mod stored;
 pub mod text;
 mod timeline;
 mod waiting;
+pub mod why;
 
 #[cfg(test)]
 mod tests;
 
 pub use alert::AlertRow;
-pub use budget::{BudgetView, ConcurrencyView, CostView, DowntimeView, RetryView, TimesView};
+pub use budget::{
+    BudgetView, CapView, ConcurrencyView, CostView, DowntimeView, RetryView, TimesView,
+};
 pub use call::{AttemptView, CallView, EffectView};
-pub use laps::{AskedView, LapView};
+pub use laps::{AdmissionView, AskedView, LapView, RaiseView};
 pub use row::{ClassView, SummaryRow};
 pub use status::{EffectLine, NotDrivenView, StatusView};
-pub(crate) use stored::of as of_loaded;
 pub use stored::stored;
+pub(crate) use stored::{of as of_loaded, why_of};
 pub use timeline::TimelineRow;
 
 pub use mainstay_machine::{OutcomeKind, RunState};
@@ -169,7 +172,7 @@ impl RunView {
             took_ms: outcome
                 .map(|outcome| outcome.at.since(head.lap.started_at))
                 .map(Millis::get),
-            laps: laps::all(head),
+            laps: laps::all(run, head),
             budget: BudgetView::of(run.class(), head),
             calls: call::all(run, head, &history),
             timeline: timeline::rows(run, head, recorded),

@@ -20,6 +20,11 @@ pub(super) fn units(cost: CostUnits) -> Box<RawValue> {
     number_or_text(cost.to_string())
 }
 
+/// A count as a JSON number.
+pub(super) fn count(count: u32) -> Box<RawValue> {
+    number_or_text(count.to_string())
+}
+
 fn number_or_text(text: String) -> Box<RawValue> {
     RawValue::from_string(text).expect("digits with a point, or a quoted text, are JSON")
 }

@@ -2,9 +2,10 @@
 
 use mainstay_ledger::{Ledger, LedgerError};
 use mainstay_machine::Machine;
-use mainstay_types::RunId;
+use mainstay_types::{RunId, Timestamp};
 
 use super::RunView;
+use super::why::WhyView;
 use crate::load::{self, LoadedRun, Source};
 
 /// The view of a stored run; `None` when there is no such run.
@@ -32,4 +33,14 @@ pub async fn stored(ledger: &dyn Ledger, run: RunId) -> Result<Option<RunView>, 
 pub(crate) async fn of(ledger: &dyn Ledger, loaded: &LoadedRun) -> Result<RunView, LedgerError> {
     let events = load::events_until(ledger, loaded.id, loaded.run.seq()).await?;
     Ok(RunView::of(&loaded.run, &events))
+}
+
+/// The explanation of a loaded run at `now`, with the events that made it.
+pub(crate) async fn why_of(
+    ledger: &dyn Ledger,
+    loaded: &LoadedRun,
+    now: Timestamp,
+) -> Result<WhyView, LedgerError> {
+    let events = load::events_until(ledger, loaded.id, loaded.run.seq()).await?;
+    Ok(WhyView::of(&loaded.run, &events, now))
 }

@@ -19,6 +19,7 @@ fn questions(ids: &[String]) -> Vec<Vec<&str>> {
     ];
     for id in ids {
         asked.push(vec!["run", "show", id]);
+        asked.push(vec!["run", "why", id]);
         asked.push(vec!["effects", "--run", id]);
     }
     let json = asked.iter().map(|args| [&args[..], &["--json"]].concat());

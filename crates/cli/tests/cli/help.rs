@@ -25,6 +25,7 @@ fn every_command_has_help_of_its_own() {
     for (args, part) in [
         (["runs", "--help"].as_slice(), "--cursor <RUN>"),
         (&["run", "show", "--help"], "--payloads"),
+        (&["run", "why", "--help"], "which number would have to"),
         (&["run", "cancel", "--help"], "at least 8"),
         (&["run", "terminate", "--help"], "--by <WHO>"),
         (&["run", "continue", "--help"], "--why <TEXT>"),

@@ -91,6 +91,48 @@ fn a_held_store_and_a_free_one_say_the_same() {
 }
 
 #[test]
+fn a_run_is_explained_over_the_socket_and_over_a_free_store() {
+    let live = Live::new();
+    let (doubt, broken) = (live.in_doubt("lost"), live.ended("broken"));
+    let (doubt, broken) = (doubt.to_string(), broken.to_string());
+    let why = live.ask(&["run", "why", &doubt, "--json"]).json();
+    assert_eq!(
+        keys(&why),
+        "admission at because blocked blocked_more changes class lap next outcome run_id spent \
+         state state_reason uncertain"
+    );
+    assert_eq!(why["state_reason"], "EFFECT_IN_DOUBT");
+    let effects = live.ask(&["effects", "--in-doubt", "--json"]).json();
+    assert_eq!(why["uncertain"][0]["key"], effects["effects"][0]["key"]);
+    let helps = why["changes"][0]["command"].as_str().unwrap().to_owned();
+    let asked: Vec<&str> = helps.split(' ').skip(1).collect();
+    assert_eq!(live.ask(&asked).code, 0, "{helps}");
+    let text = live.ask(&["run", "why", &doubt]).data();
+    assert!(text.contains("what nobody knows"), "{text}");
+    let timeless = |mut why: Value| {
+        why["at"] = Value::Null;
+        why["spent"]["time"] = Value::Null;
+        why
+    };
+    let held = live.ask(&["run", "why", &broken, "--json"]).json();
+    let folder = live.stop();
+    let free = ask(folder.path(), &["run", "why", &broken, "--json"]).json();
+    assert_eq!(timeless(held), timeless(free));
+    let free = ask(folder.path(), &["run", "why", &doubt, "--json"]).json();
+    let because = free["because"].as_str().unwrap();
+    assert!(
+        because.starts_with("no process drives the store"),
+        "{because}"
+    );
+    assert_eq!(
+        free["changes"][0]["how"],
+        "start a process that drives the runs of this store"
+    );
+    let unknown = ask(folder.path(), &["run", "why", "00000000", "--json"]).json_error(1);
+    assert_eq!(unknown["code"], "RUN_UNKNOWN");
+}
+
+#[test]
 fn tables_name_runs_calls_and_keys_whole() {
     let live = Live::new();
     let broken = live.ended("broken").to_string();

@@ -4,6 +4,7 @@ mod hidden;
 mod shape;
 mod story;
 mod trouble;
+mod why;
 mod words;
 
 use story::Story;

@@ -29,7 +29,17 @@ fn the_keys_of_a_view_are_those_that_readers_rely_on() {
     assert_eq!(keys(&seen["class"]), "fingerprint name version");
     assert_eq!(
         keys(&seen["budget"]),
-        "concurrency_tokens cost_units retry_tokens times"
+        "caps concurrency_tokens cost_units retry_tokens times"
+    );
+    let lap = &seen["laps"][0];
+    assert_eq!(
+        keys(lap),
+        "admission answer_by continued cost_units ended_at lap outcome raises reason \
+         retry_tokens started_at"
+    );
+    assert_eq!(
+        keys(&lap["admission"]),
+        "deliver_ms left_ms need_ms observed path_ms queue_ms reconcile_ms synthesis_ms verdict"
     );
     let call = &seen["calls"][0];
     assert_eq!(
@@ -72,7 +82,10 @@ fn a_completed_run_is_seen_whole() {
         })
     );
     let tokens = &seen["budget"]["concurrency_tokens"];
-    assert_eq!(tokens, &json!({"limit": 5, "used": 2, "in_flight": 0}));
+    assert_eq!(
+        tokens,
+        &json!({"limit": 5, "used": 2, "in_flight": 0, "held_until": []})
+    );
     let paths: Vec<&Value> = seen["calls"]
         .as_array()
         .unwrap()

@@ -168,13 +168,18 @@ fn tickets() -> Node {
 pub(crate) struct Story {
     pub(crate) run: Run,
     pub(crate) recorded: Vec<Recorded>,
-    at: Timestamp,
+    pub(crate) at: Timestamp,
 }
 
 impl Story {
     /// The `n`-th run, started at 0 ms.
     pub(crate) fn begin(n: u8) -> Self {
-        let class = Arc::new(class());
+        Self::begin_of(n, class())
+    }
+
+    /// The same of another class with these calls.
+    pub(crate) fn begin_of(n: u8, class: TaskClass) -> Self {
+        let class = Arc::new(class);
         let at = Timestamp::from_millis(START_MS);
         let started = RunStarted {
             run: run_id(n),
@@ -240,15 +245,15 @@ impl Story {
         }
     }
 
+    /// Fixes a read's request.
+    pub(crate) fn prepare(&mut self, ms: u64, call: CallId) {
+        let prepared = prepared("{}");
+        self.tell(ms, Command::Prepared { call, prepared });
+    }
+
     /// Fixes a read's request and lets its attempt leave.
     pub(crate) fn ask(&mut self, ms: u64, call: CallId) {
-        self.tell(
-            ms,
-            Command::Prepared {
-                call,
-                prepared: prepared("{}"),
-            },
-        );
+        self.prepare(ms, call);
         self.leave(ms, call);
     }
 

@@ -36,6 +36,8 @@ budget
   expires at          never
   doubt until         2026-12-01T09:38:32.000Z
   on downtime         extend: the times have moved by 0 ms of at most 60 min
+  admission           admitted: it needs 1.2 s of 12.0 s (critical path 800 ms, queue 0 ms,
+                      synthesis 0 ms, reconcile 0 ms, deliver 400 ms; 0 calls as observed)
 
 result
   {{\"tickets\":[\"T-17\",\"T-18\"]}}

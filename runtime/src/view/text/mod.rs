@@ -5,6 +5,7 @@
 
 mod calls;
 mod layout;
+mod why;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use mainstay_types::Millis;
 use serde_json::value::RawValue;
 
 pub use layout::plain;
+pub use why::render_why;
 
 use super::sentence::moment;
 use super::{AnswerView, BudgetView, DowntimeView, LapView, RunView};
@@ -26,6 +28,7 @@ pub fn render(view: &RunView) -> String {
     let mut sheet = Sheet::default();
     header(&mut sheet, view);
     list(&mut sheet, "laps", &laps(view));
+    list(&mut sheet, "raised", &raises(view));
     list(&mut sheet, "waiting for", &view.waiting_for);
     list(&mut sheet, "notices", &view.notices);
     let addenda: Vec<String> = view
@@ -35,6 +38,10 @@ pub fn render(view: &RunView) -> String {
         .collect();
     list(&mut sheet, "learned after the outcome", &addenda);
     budget(&mut sheet, &view.budget);
+    if let Some(admitted) = view.laps.last().and_then(|lap| lap.admission) {
+        let words = format!("{}: {}", admitted.verdict, admitted.words());
+        sheet.field("admission", &words);
+    }
     payloads(&mut sheet, view);
     sheet.heading("calls");
     calls::write(&mut sheet, view);
@@ -135,6 +142,22 @@ fn laps(view: &RunView) -> Vec<String> {
     }
 }
 
+/// One line for each time that a budget was raised.
+fn raises(view: &RunView) -> Vec<String> {
+    let all = view.laps.iter();
+    let all = all.flat_map(|lap| lap.raises.iter().map(move |raise| (lap.lap, raise)));
+    all.map(|(lap, raise)| {
+        let (retries, concurrency) = (raise.retry_tokens, raise.concurrency_tokens);
+        let (cost, at) = (raise.cost_units.get(), &raise.at);
+        format!(
+            "lap {lap} at {at}: {retries} retry tokens, {concurrency} concurrency tokens, {cost} \
+             cost units more, by {}: {}",
+            raise.by, raise.why
+        )
+    })
+    .collect()
+}
+
 fn list(sheet: &mut Sheet, heading: &str, lines: &[String]) {
     if lines.is_empty() {
         return;
@@ -166,6 +189,20 @@ fn budget(sheet: &mut Sheet, budget: &BudgetView) {
         "cost units",
         &format!("{used} of {limit} used, {reserved} reserved, {assumed} assumed"),
     );
+    if !concurrency.held_until.is_empty() {
+        let until = concurrency.held_until.join(", ");
+        sheet.field(
+            "  held",
+            &format!("by processes that are gone, until {until}"),
+        );
+    }
+    for cap in &budget.caps {
+        let (used, limit) = (cap.used.get(), cap.limit.get());
+        let whose = cap.dependency.as_ref();
+        let whose = whose.map_or_else(String::new, |name| format!(" of {name}"));
+        let what = cap.what.replace('_', " ");
+        sheet.field("cap", &format!("{what}{whose}: {used} of {limit}"));
+    }
     sheet.field("answer by", &times.answer_by);
     sheet.field("work by", &times.work_by);
     sheet.field("expires at", times.expires_at.as_deref().unwrap_or("never"));
