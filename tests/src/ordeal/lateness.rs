@@ -5,9 +5,10 @@
 //! the answer, on the engine's own clock, to the moment at which whoever asked has it. Answers that
 //! providers give are not among it: they would hide the others.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mainstay::class::{Budget, Class, Problems, Reserve, TaskClass, hours, ms};
@@ -16,8 +17,8 @@ use mainstay::engine::system;
 use mainstay::ledger::{Ledger, SledLedger};
 use mainstay::types::Clock;
 use mainstay::{
-    Answer, AttemptContext, Engine, EngineBuilder, Failure, Found, Millis, OutcomeKind, Read,
-    Reply, RunHandle, Timestamp, Write,
+    Answer, AttemptContext, Engine, EngineBuilder, Failure, FailureKind, Found, Millis,
+    OutcomeKind, Read, Reply, RunHandle, Sent, Timestamp, Write,
 };
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
@@ -28,9 +29,12 @@ use super::house;
 pub const DELIVERY: Millis = Millis::new(400);
 /// When a caller stops waiting.
 const ANSWER_BY: Millis = Millis::new(2_000);
-/// When a provider answers that is in time, and one of a class that works longer.
+/// When a provider answers that is in time.
 const IN_TIME: Duration = Duration::from_millis(1_000);
-const TOO_LATE: Duration = Duration::from_millis(2_500);
+/// From when a receiver can say what became of a write whose reply was lost.
+const KNOWN: Duration = Duration::from_millis(2_500);
+/// What authors expect of each call.
+const ESTIMATE: Millis = Millis::new(100);
 /// How often it is looked how far the table is behind.
 const GLANCE: Duration = Duration::from_millis(100);
 /// For what is still out when nothing is started any more.
@@ -124,23 +128,45 @@ impl Read for Provider {
     }
 }
 
-#[derive(Clone)]
-struct Writes(Provider);
+const UNPOISONED: &str = "nobody panics while it is locked";
 
-impl Write for Writes {
+fn key(context: &AttemptContext) -> String {
+    let key = context.effect_key.as_ref();
+    key.map(ToString::to_string).unwrap_or_default()
+}
+
+/// Loses every reply, and knows of each write only a while after it was sent.
+#[derive(Clone, Default)]
+struct Forgetful {
+    sent: Arc<Mutex<BTreeMap<String, tokio::time::Instant>>>,
+}
+
+impl Write for Forgetful {
     type Request = u64;
     type Reply = u64;
     const RESOLUTION: Resolution = Resolution::ByKey;
 
     fn name(&self) -> &str {
-        self.0.name
+        "forgetful"
     }
 
-    async fn send(&self, number: u64, _: &AttemptContext) -> Result<Reply<u64>, Failure> {
-        self.0.answer(number).await
+    async fn send(&self, _: u64, context: &AttemptContext) -> Result<Reply<u64>, Failure> {
+        let now = tokio::time::Instant::now();
+        self.sent
+            .lock()
+            .expect(UNPOISONED)
+            .insert(key(context), now);
+        Err(Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent))
     }
 
-    async fn find(&self, number: u64, _: &AttemptContext) -> Result<Found<u64>, Failure> {
+    async fn find(&self, number: u64, context: &AttemptContext) -> Result<Found<u64>, Failure> {
+        let key = key(context);
+        let mut sent = self.sent.lock().expect(UNPOISONED);
+        let is_known = sent.get(&key).is_none_or(|sent| KNOWN <= sent.elapsed());
+        if !is_known {
+            return Ok(Found::InProgress);
+        }
+        sent.remove(&key);
         Ok(Found::Applied(number))
     }
 
@@ -172,31 +198,35 @@ impl Kind {
                 let mut g = TaskClass::<u64>::define("late-handed-off", 1);
                 g.budget(budget);
                 let silent = provider("silent", None);
-                let told = g.read("told", &silent, (), |input, ()| *input).add();
+                let told = g.read("told", &silent, (), |input, ()| *input);
+                let told = told.estimate(ESTIMATE).add();
                 g.finish(told, |_, told| *told)
             }
             Self::Later => {
                 let mut g = TaskClass::<u64>::define("late-later", 1);
                 g.budget(budget.work_by(ANSWER_BY + ANSWER_BY));
-                let slow = Writes(provider("slow", Some(TOO_LATE)));
-                let done = g.write("done", &slow, (), |input, ()| *input).add();
+                let forgetful = Forgetful::default();
+                let done = g.write("done", &forgetful, (), |input, ()| *input);
+                let done = done.estimate(ESTIMATE).add();
                 g.finish(done, |_, done| *done)
             }
             Self::Degraded => {
                 let mut g = TaskClass::<u64>::define("late-degraded", 1);
                 g.budget(budget).reserve(Reserve::new().deliver(DELIVERY));
                 let echo = provider("echo", Some(Duration::ZERO));
-                let told = g.read("told", &echo, (), |input, ()| *input).add();
+                let told = g.read("told", &echo, (), |input, ()| *input);
+                let told = told.estimate(ESTIMATE).add();
                 let silent = provider("silent", None);
                 let more = g.read("more", &silent, (), |input, ()| *input);
-                let more = more.soft("no more").add();
+                let more = more.soft("no more").estimate(ESTIMATE).add();
                 g.finish((told, more), |_, (told, _)| *told)
             }
             Self::InTime => {
                 let mut g = TaskClass::<u64>::define("late-in-time", 1);
                 g.budget(budget);
                 let timely = provider("timely", Some(IN_TIME));
-                let told = g.read("told", &timely, (), |input, ()| *input).add();
+                let told = g.read("told", &timely, (), |input, ()| *input);
+                let told = told.estimate(ESTIMATE).add();
                 g.finish(told, |_, told| *told)
             }
         }
