@@ -199,7 +199,7 @@ async fn begin(shared: &Arc<Shared>, request: Request) -> Result<Found, EngineEr
     let registered = startable(shared, &request.class)?;
     let now = shared.now();
     let id = shared.ports.ids.run_id(now);
-    let forecast = registered.forecast(request.takes_later);
+    let forecast = registered.forecast(now, request.takes_later);
     let started = started((shared, &registered), id, request, now);
     let ask = Box::new(AskStart { started, forecast });
     match drive_new(shared, registered, ask).await {

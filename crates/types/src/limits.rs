@@ -171,6 +171,11 @@ pub const SEEN_ATTEMPTS_MIN: u32 = 20;
 /// Unit: attempts. Enforced by: the runtime. Beyond: forgotten.
 pub const SEEN_ATTEMPTS_MAX: u32 = 512;
 
+/// How long after the last attempt of an operation what was seen of it is believed.
+/// Unit: ms. Enforced by: the runtime. Beyond: forgotten; the contract's estimate holds again, so that
+/// an operation that nobody asks any more because it was slow is asked again.
+pub const SEEN_MS_MAX: u64 = 60_000;
+
 /// Operations one process watches.
 /// Unit: operations. Enforced by: the runtime. Beyond: the contract's estimate holds.
 pub const SEEN_OPERATIONS_MAX: usize = 4_096;
