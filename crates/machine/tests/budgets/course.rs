@@ -234,6 +234,17 @@ impl Course {
         self.ghosts.extend(report);
     }
 
+    /// Drops the log but for its end, where only the state is wanted.
+    pub(crate) fn forget(&mut self) {
+        let all = self.log.len().saturating_sub(1);
+        self.log.drain(..all);
+        self.newest = Turn::default();
+    }
+
+    pub(crate) const fn is_bent(&self) -> bool {
+        self.bend.is_some()
+    }
+
     /// Attempts that are out, oldest call first.
     pub(crate) fn out(&self) -> impl Iterator<Item = (Ghost, &Attempt)> {
         let out = self.run.calls().in_flight();

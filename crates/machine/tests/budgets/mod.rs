@@ -11,10 +11,12 @@
 mod bends;
 mod books;
 mod course;
+mod every;
 mod gale;
 mod laws;
 mod reach;
 mod reserve;
+mod trees;
 
 use std::collections::BTreeSet;
 
