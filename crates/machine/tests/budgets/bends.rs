@@ -223,7 +223,7 @@ impl Bend {
 }
 
 /// The contract of a node's attempts, to change it.
-pub(super) fn contract_mut(node: &mut Node) -> Option<&mut Contract> {
+pub(crate) fn contract_mut(node: &mut Node) -> Option<&mut Contract> {
     match &mut node.kind {
         NodeKind::Read { contract }
         | NodeKind::Write { contract, .. }

@@ -1,7 +1,7 @@
 //! Every course to a depth: whatever may happen next happens, eight times in a row, and each branch
 //! is driven to its end.
 //!
-//! Nothing is drawn. A class says which steps its courses are made of; the death of the process is
+//! Nothing is drawn. A class says which moves its courses are made of; the death of the process is
 //! one of them in every class, so that it comes at every place, also twice and more.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const DEPTH: usize = 8;
 
 /// Something that may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Move {
     /// An attempt answers, at its estimate.
     Answer,
     /// It answers at twice its estimate, after a retry of its client library's.
@@ -57,10 +57,10 @@ pub(crate) enum Step {
     DieForLong,
 }
 
-/// A class with its start, and the steps of its courses.
+/// A class with its start, and the moves of its courses.
 pub(crate) struct Tree {
     pub(crate) class: &'static str,
-    pub(crate) steps: &'static [Step],
+    pub(crate) moves: &'static [Move],
 }
 
 /// What was walked.
@@ -69,15 +69,15 @@ pub(crate) struct Walked {
     /// Courses that were driven to their end.
     pub(crate) branches: u64,
     /// Steps that were taken, the ends not counted.
-    pub(crate) steps: u64,
+    pub(crate) moves: u64,
     /// Branches in which the process died at least once.
     pub(crate) died: u64,
     /// Courses that a bent core broke a law in; they are not walked on.
     pub(crate) broken: u64,
 }
 
-/// A step, and which of those that may take it.
-type Taken = (Step, usize);
+/// A move, and which of those that may make it.
+type Taken = (Move, usize);
 
 /// Walks the tree; stops at a broken law, unless the core is bent.
 #[track_caller]
@@ -98,14 +98,14 @@ pub(crate) fn walk(tree: &Tree, bend: Option<Bend>) -> Walked {
 fn branch(tree: &Tree, course: &Course, path: &mut Vec<Taken>, walked: &mut Walked) {
     let mut is_leaf = true;
     if path.len() < DEPTH {
-        for &step in tree.steps {
-            for which in 0..ways(course, step) {
+        for &chosen in tree.moves {
+            for which in 0..ways(course, chosen) {
                 is_leaf = false;
                 let mut next = course.clone();
-                path.push((step, which));
-                take(&mut next, (step, which));
+                path.push((chosen, which));
+                take(&mut next, (chosen, which));
                 next.forget();
-                walked.steps += 1;
+                walked.moves += 1;
                 if is_kept(&next, path, walked) {
                     branch(tree, &next, path, walked);
                 }
@@ -117,13 +117,13 @@ fn branch(tree: &Tree, course: &Course, path: &mut Vec<Taken>, walked: &mut Walk
         let mut last = course.clone();
         last.end();
         walked.branches += 1;
-        walked.died += u64::from(path.iter().any(|(step, _)| is_death(*step)));
+        walked.died += u64::from(path.iter().any(|(chosen, _)| is_death(*chosen)));
         is_kept(&last, path, walked);
     }
 }
 
-const fn is_death(step: Step) -> bool {
-    matches!(step, Step::Die | Step::DieForLong)
+const fn is_death(chosen: Move) -> bool {
+    matches!(chosen, Move::Die | Move::DieForLong)
 }
 
 /// Whether the laws hold so far.
@@ -137,43 +137,43 @@ fn is_kept(course: &Course, path: &[Taken], walked: &mut Walked) -> bool {
     false
 }
 
-/// How many may take the step now.
-fn ways(course: &Course, step: Step) -> usize {
+/// How many may make the move now.
+fn ways(course: &Course, chosen: Move) -> usize {
     let head = course.run.head().expect("started");
-    match step {
-        Step::Answer
-        | Step::Dear
-        | Step::Overloaded
-        | Step::Refused
-        | Step::Invalid
-        | Step::NotSent
-        | Step::Lost => course.out().count(),
-        Step::Late | Step::LateNotSent => course.ghosts.len(),
-        Step::Found | Step::Absent => course.due().len(),
-        Step::Pass => usize::from(course.wake().is_some()),
-        Step::Raise => usize::from(head.lap.outcome.is_none() && head.lap.raises.is_empty()),
-        Step::Continue => usize::from(head.lap.outcome.is_some() && head.past.is_empty()),
-        Step::Die | Step::DieForLong => usize::from(!head.closed),
+    match chosen {
+        Move::Answer
+        | Move::Dear
+        | Move::Overloaded
+        | Move::Refused
+        | Move::Invalid
+        | Move::NotSent
+        | Move::Lost => course.out().count(),
+        Move::Late | Move::LateNotSent => course.ghosts.len(),
+        Move::Found | Move::Absent => course.due().len(),
+        Move::Pass => usize::from(course.wake().is_some()),
+        Move::Raise => usize::from(head.lap.outcome.is_none() && head.lap.raises.is_empty()),
+        Move::Continue => usize::from(head.lap.outcome.is_some() && head.past.is_empty()),
+        Move::Die | Move::DieForLong => usize::from(!head.closed),
     }
 }
 
-fn take(course: &mut Course, (step, which): Taken) {
-    match step {
-        Step::Answer => report(course, which, |_| answered()),
-        Step::Dear => report(course, which, dear),
-        Step::Overloaded => fail(course, which, (FailureKind::Overloaded, Sent::Answered)),
-        Step::Refused => fail(
+fn take(course: &mut Course, (chosen, which): Taken) {
+    match chosen {
+        Move::Answer => report(course, which, |_| answered()),
+        Move::Dear => report(course, which, dear),
+        Move::Overloaded => fail(course, which, (FailureKind::Overloaded, Sent::Answered)),
+        Move::Refused => fail(
             course,
             which,
             (FailureKind::PermanentProvider, Sent::Answered),
         ),
-        Step::Invalid => fail(course, which, (FailureKind::ResultInvalid, Sent::Answered)),
-        Step::NotSent => fail(
+        Move::Invalid => fail(course, which, (FailureKind::ResultInvalid, Sent::Answered)),
+        Move::NotSent => fail(
             course,
             which,
             (FailureKind::TransientTransport, Sent::NotSent),
         ),
-        Step::Lost => {
+        Move::Lost => {
             let ghost = course.out().nth(which).expect("it may be taken").0;
             course.ghosts.push(ghost);
             fail(
@@ -182,7 +182,7 @@ fn take(course: &mut Course, (step, which): Taken) {
                 (FailureKind::TransientTransport, Sent::MaybeSent),
             );
         }
-        Step::Late => {
+        Move::Late => {
             let ghost = course.ghosts.remove(which);
             let end = dear(
                 course
@@ -191,28 +191,28 @@ fn take(course: &mut Course, (step, which): Taken) {
             );
             course.settle(&ghost, end, Evidence::default());
         }
-        Step::LateNotSent => {
+        Move::LateNotSent => {
             let ghost = course.ghosts.remove(which);
             let failure = Failure::new(FailureKind::TransientTransport, Sent::NotSent);
             course.settle(&ghost, SettleEnd::Failed(failure), Evidence::default());
         }
-        Step::Found => {
+        Move::Found => {
             let due = course.due()[which];
             course.look_up(due, Finding::Applied(Payload::from("\"found\"")));
         }
-        Step::Absent => course.look_up(course.due()[which], Finding::NotFound),
-        Step::Pass => {
+        Move::Absent => course.look_up(course.due()[which], Finding::NotFound),
+        Move::Pass => {
             course.now = course.wake().expect("it may be taken");
             course.turn(None);
         }
-        Step::Raise => raise(course),
-        Step::Continue => {
+        Move::Raise => raise(course),
+        Move::Continue => {
             let from = course.run.head().expect("started").lap.no;
             let (by, why) = ("ann".to_owned(), "mended".to_owned());
             course.turn(Some(Command::Continue { from, by, why }));
         }
-        Step::Die => course.die(Millis::ZERO),
-        Step::DieForLong => course.die(Millis::new(500)),
+        Move::Die => course.die(Millis::ZERO),
+        Move::DieForLong => course.die(Millis::new(500)),
     }
 }
 

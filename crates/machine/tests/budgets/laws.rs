@@ -239,7 +239,7 @@ impl Books {
             let is_left = matches!(made.end, End::Assumed(_)) && made.outlives && now < made.until;
             made.end == End::Out || is_left
         };
-        let live = number_of(self.sums(lives).attempts);
+        let live = Tokens::new(self.sums(lives).attempts);
         let most = self.laps.last().map(|lap| lap.limits.concurrency_tokens);
         keep(
             most.is_some_and(|most| live <= most),
@@ -252,7 +252,7 @@ impl Books {
                 .attempts;
             let is_within = cap
                 .concurrency_tokens
-                .is_none_or(|most| number_of(live) <= most);
+                .is_none_or(|most| Tokens::new(live) <= most);
             keep(is_within, Law::DependencyConcurrency, || {
                 format!("{live} of {cap:?}")
             })?;
@@ -297,7 +297,7 @@ impl Books {
         }
         // A report of an attempt that is held does not free its place: it was said to be dead.
         let held = self.sums(|made| made.outlives && now < made.until).attempts;
-        keep(head.held_at(now) == number_of(held), Law::Figures, || {
+        keep(head.held_at(now) == Tokens::new(held), Law::Figures, || {
             format!("{held} are held, not {}", head.held_at(now))
         })
     }
@@ -394,8 +394,4 @@ impl Limits {
 
 fn number(count: usize) -> u32 {
     u32::try_from(count).expect("few")
-}
-
-const fn number_of(count: u32) -> Tokens {
-    Tokens::new(count)
 }

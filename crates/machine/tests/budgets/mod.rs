@@ -8,9 +8,9 @@
 //! where it is tried first. `PROPTEST_RNG_SEED=n` draws the same courses every time,
 //! `PROPTEST_CASES=n` so many of them in each test.
 
-mod bends;
+pub(crate) mod bends;
 mod books;
-mod course;
+pub(crate) mod course;
 mod every;
 mod gale;
 mod laws;

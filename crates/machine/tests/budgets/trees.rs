@@ -1,10 +1,10 @@
 //! The trees that are walked whole, and how many branches each has at least.
 //!
-//! A number that falls says that steps are not taken any more; it may only be lowered with the
+//! A number that falls says that moves are not taken any more; it may only be lowered with the
 //! reason.
 
 use super::bends::Bend;
-use super::every::Step::{
+use super::every::Move::{
     Absent, Answer, Continue, Dear, Die, DieForLong, Found, Invalid, Late, LateNotSent, Lost,
     NotSent, Overloaded, Pass, Raise, Refused,
 };
@@ -29,7 +29,7 @@ const READ: Tree = Tree {
         read   a attempts=4 cost=2 fallback=provider
         start  retry=3 cost=9 answer_by=12s
     ",
-    steps: &[
+    moves: &[
         Answer, Dear, Overloaded, Refused, Lost, Late, Continue, Pass, Die,
     ],
 };
@@ -48,7 +48,7 @@ fn a_soft_read_beside_hard_ones() {
             read   draft needs=policy,related cost=2
             start  retry=3 cost=11 concurrency=2 answer_by=12s
         ",
-        steps: &[Answer, Dear, Overloaded, Lost, Late, Pass, Die],
+        moves: &[Answer, Dear, Overloaded, Lost, Late, Pass, Die],
     };
     check(&tree, 102_000);
 }
@@ -60,7 +60,7 @@ fn a_write_in_doubt() {
             write  order attempts=3 cost=2 timeout=2s bound=500ms
             start  retry=2 cost=7 answer_by=30s doubt_wait=1h
         ",
-        steps: &[
+        moves: &[
             Answer,
             Overloaded,
             Lost,
@@ -84,7 +84,7 @@ fn two_items_in_doubt() {
             list   order 2
             start  retry=2 cost=8 answer_by=30s doubt_wait=1h
         ",
-        steps: &[Answer, NotSent, Lost, Found, Absent, Pass, Die],
+        moves: &[Answer, NotSent, Lost, Found, Absent, Pass, Die],
     };
     check(&tree, 69_000);
 }
@@ -96,7 +96,7 @@ fn a_reply_that_is_repaired() {
             read   a attempts=3 cost=2 repair=yes fallback=cache
             start  retry=3 cost=9 answer_by=12s
         ",
-        steps: &[Dear, Overloaded, Invalid, NotSent, Late, Pass, Die],
+        moves: &[Dear, Overloaded, Invalid, NotSent, Late, Pass, Die],
     };
     check(&tree, 56_000);
 }
@@ -112,7 +112,7 @@ fn a_soft_read_that_is_stopped_for_a_hard_one() {
             result a d e
             start  concurrency=2 retry=2 cost=7 answer_by=12s
         ",
-        steps: &[Answer, Dear, Overloaded, Late, Pass, Die],
+        moves: &[Answer, Dear, Overloaded, Late, Pass, Die],
     };
     check(&tree, 45_000);
 }
@@ -127,7 +127,7 @@ fn caps_with_a_pause_and_a_raise() {
             cap    a retries=2 at_once=1 cost=7
             start  retry=3 cost=9 on_limit=pause at_once=3 attempts_max=7 answer_by=12s
         ",
-        steps: &[Answer, Dear, Overloaded, Raise, Pass, Die],
+        moves: &[Answer, Dear, Overloaded, Raise, Pass, Die],
     };
     check(&tree, 49_000);
 }
@@ -140,7 +140,7 @@ fn a_run_that_nobody_drives_for_a_while() {
             write  b needs=a cost=1 timeout=700ms
             start  concurrency=1 retry=3 cost=9 answer_by=4s downtime=extend:1s doubt_wait=1h
         ",
-        steps: &[Answer, Dear, Lost, Absent, Pass, Die, DieForLong],
+        moves: &[Answer, Dear, Lost, Absent, Pass, Die, DieForLong],
     };
     check(&tree, 49_000);
 }
