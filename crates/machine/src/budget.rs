@@ -59,6 +59,17 @@ impl BudgetState {
         self.limits.concurrency_tokens.less(self.in_flight)
     }
 
+    /// Whether so many retry tokens are left.
+    pub(crate) fn check_retries(&self, tokens: Tokens) -> Result<(), Refusal> {
+        if tokens <= self.retries_left() {
+            return Ok(());
+        }
+        Err(Refusal::new(Code::RetryTokensExhausted)
+            .with("need", tokens.get())
+            .with("left", self.retries_left().get())
+            .with("limit", self.limits.retry_tokens.get()))
+    }
+
     /// Whether `tokens` and `cost` can be reserved now, leaving `cost_kept` untouched; `held` are
     /// concurrency tokens of attempts whose process is gone and that may still run.
     pub fn check(
@@ -67,12 +78,7 @@ impl BudgetState {
         held: Tokens,
         (cost, cost_kept): (CostUnits, CostUnits),
     ) -> Result<(), Refusal> {
-        if self.retries_left() < tokens {
-            return Err(Refusal::new(Code::RetryTokensExhausted)
-                .with("need", tokens.get())
-                .with("left", self.retries_left().get())
-                .with("limit", self.limits.retry_tokens.get()));
-        }
+        self.check_retries(tokens)?;
         if self.concurrency_left() <= held {
             return Err(Refusal::new(Code::ConcurrencyExhausted)
                 .with("in_flight", self.in_flight.get())

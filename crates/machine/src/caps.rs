@@ -168,8 +168,13 @@ pub(crate) fn retries_of_dependency(site: Site<'_>) -> Option<Tokens> {
 }
 
 /// Whether the cap of the call's dependency leaves it so many retry tokens.
-pub(crate) fn retries_left(site: Site<'_>, tokens: Tokens) -> bool {
-    tokens == Tokens::ZERO || retries_of_dependency(site).is_none_or(|left| tokens <= left)
+pub(crate) fn check_retries(site: Site<'_>, tokens: Tokens) -> Result<(), Refusal> {
+    match retries_of_dependency(site) {
+        Some(left) if left < tokens => Err(refusal(site, "retries of its dependency")
+            .with("need", tokens.get())
+            .with("left", left.get())),
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn check_dependency(

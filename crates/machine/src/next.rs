@@ -92,7 +92,10 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
         Move::Retry => match retry(ground, failure) {
             Ok(events) => events,
             Err(_) if is_unsure(site, failure) => reconcile(ground),
-            Err(reason) => fall_back(ground, Why { kind, reason }),
+            Err(Short { reason, refusal }) => {
+                let refusal = refusal.as_ref();
+                fall_back(Ground { refusal, ..ground }, Why { kind, reason })
+            }
         },
         Move::Repair => repair::after(ground).unwrap_or_else(|| {
             let reason = Reason::SameInputFails;
@@ -130,8 +133,22 @@ fn reconcile(ground: Ground<'_>) -> Vec<Event> {
     ]
 }
 
+/// Why a call is not tried again on its rung.
+pub(crate) struct Short {
+    pub(crate) reason: Reason,
+    /// What refuses the tokens, where it is the run that does.
+    refusal: Option<Refusal>,
+}
+
+impl From<Reason> for Short {
+    fn from(reason: Reason) -> Self {
+        let refusal = None;
+        Self { reason, refusal }
+    }
+}
+
 /// Another attempt on the same rung, if attempts, tokens, gates and times allow it.
-fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Reason> {
+fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Short> {
     let Site {
         run,
         head,
@@ -142,32 +159,32 @@ fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Reason> {
     let contract = ground.site.contract().ok_or(Reason::AttemptsExhausted)?;
     let spec = rung::spec(contract, call.rung).ok_or(Reason::AttemptsExhausted)?;
     if ground.attempts_left() == 0 {
-        return Err(Reason::AttemptsExhausted);
+        return Err(Reason::AttemptsExhausted.into());
     }
-    let (waits, reason) = match ground.tokens_left() {
-        Ok(()) => (false, Reason::RetryAllowed),
+    let refusal = match ground.tokens_left() {
+        Ok(()) => None,
         // It stays with its provider until somebody raises the limit.
-        Err(reason) if caps::is_limit(reason) && caps::rule(ground.site) == OnLimit::Pause => {
-            (true, reason)
-        }
-        Err(reason) => return Err(reason),
+        Err(short) if caps::is_limit(short.reason) && is_paused(ground) => Some(short),
+        Err(short) => return Err(short),
     };
     let wait = Wait::drawn(contract.backoff, ground, failure.retry_after);
     let not_before = now + wait.wait;
     let latest = attempt::latest_start(run, head, call).ok_or(Reason::DeadlineExhausted)?;
     if latest < not_before + ground.predicted().less(spec.min_useful) {
-        return Err(match failure.retry_after {
+        let reason = match failure.retry_after {
             Some(asked) if asked == wait.wait => Reason::RetryAfterExceedsRemaining,
             Some(_) | None => Reason::DeadlineExhausted,
-        });
+        };
+        return Err(reason.into());
     }
-    let next = match waits {
-        true => NextAction::Wait,
-        false => NextAction::Retry { at: not_before },
+    let (next, reason) = match &refusal {
+        Some(short) => (NextAction::Wait, short.reason),
+        None => (NextAction::Retry { at: not_before }, Reason::RetryAllowed),
     };
+    let refusal = refusal.as_ref().and_then(|short| short.refusal.as_ref());
     let rung = call.rung;
     Ok(vec![
-        ground.decided(next, reason, wait),
+        Ground { refusal, ..ground }.decided(next, reason, wait),
         Event::CallRescheduled {
             call: id,
             rung,
@@ -175,6 +192,11 @@ fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Reason> {
             reason,
         },
     ])
+}
+
+/// Whether the class has a call that meets a limit wait for more.
+fn is_paused(ground: Ground<'_>) -> bool {
+    caps::rule(ground.site) == OnLimit::Pause
 }
 
 /// The next rung at once, or the end of the call. A class that ends its lap at a limit tries
@@ -317,11 +339,14 @@ impl<'a> Ground<'a> {
     }
 
     /// Whether everybody allows the retry tokens that another attempt of the rung uses.
-    pub(crate) fn tokens_left(self) -> Result<(), Reason> {
+    pub(crate) fn tokens_left(self) -> Result<(), Short> {
         let site = self.site;
         let contract = site.contract().ok_or(Reason::AttemptsExhausted)?;
         let spec = rung::spec(contract, site.call.rung).ok_or(Reason::AttemptsExhausted)?;
-        attempt::tokens_left(site, contract, &spec)?;
+        attempt::tokens_left(site, contract, &spec).map_err(|(reason, refusal)| Short {
+            reason,
+            refusal: Some(refusal),
+        })?;
         let need = attempt::retry_tokens(site.head, site.call, &spec).get();
         let allowed = self.allowed();
         let parties = [
@@ -332,7 +357,7 @@ impl<'a> Ground<'a> {
         let short = parties
             .into_iter()
             .find(|(limit, _)| limit.is_some_and(|limit| limit < need));
-        short.map_or(Ok(()), |(_, reason)| Err(reason))
+        short.map_or(Ok(()), |(_, reason)| Err(reason.into()))
     }
 }
 

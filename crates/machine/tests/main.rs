@@ -3,6 +3,7 @@
 //!
 //! Nothing here may sleep, read a clock or look into the core beyond its public state.
 
+mod budgets;
 mod oracle;
 mod random;
 mod scenario;

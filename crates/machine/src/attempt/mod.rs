@@ -197,23 +197,21 @@ pub(crate) fn retry_tokens(head: &Head, call: &Call, spec: &RungSpec) -> Tokens 
     }
 }
 
-/// Whether the lap has the retry tokens that another attempt of the call on this rung uses.
+/// Whether the lap has the retry tokens that another attempt of the call on this rung uses; what
+/// refuses them, and what that means for the call.
 pub(crate) fn tokens_left(
     site: Site<'_>,
     contract: &Contract,
     spec: &RungSpec,
-) -> Result<(), Reason> {
+) -> Result<(), (Reason, Refusal)> {
     let tokens = retry_tokens(site.head, site.call, spec);
-    if site.head.lap.budget.retries_left() < tokens
-        || yields::check_retries(site, tokens).is_err()
-        || check_retry_cap(site, contract, tokens).is_err()
-    {
-        return Err(Reason::RetryTokensExhausted);
-    }
-    match caps::retries_left(site, tokens) {
-        true => Ok(()),
-        false => Err(Reason::CapReached),
-    }
+    let budget = &site.head.lap.budget;
+    budget
+        .check_retries(tokens)
+        .and_then(|()| yields::check_retries(site, tokens))
+        .and_then(|()| check_retry_cap(site, contract, tokens))
+        .map_err(|refusal| (Reason::RetryTokensExhausted, refusal))?;
+    caps::check_retries(site, tokens).map_err(|refusal| (Reason::CapReached, refusal))
 }
 
 /// Retries that the run's tokens, the call's own cap and its dependency's cap leave.

@@ -3,6 +3,7 @@
 //! Every class drawn here is valid by the rules of `graph`; nothing here drives a run.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use mainstay_graph::{
     Backoff, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
@@ -42,6 +43,15 @@ pub(crate) struct Blow {
     pub(crate) how: u32,
 }
 
+impl Blow {
+    /// The least that can happen.
+    pub(crate) const NONE: Self = Self {
+        what: 0,
+        whom: 0,
+        how: 0,
+    };
+}
+
 /// One damage to a log.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ill {
@@ -55,6 +65,11 @@ pub(crate) fn ills() -> impl Strategy<Value = Ill> {
 }
 
 pub(crate) fn runs() -> impl Strategy<Value = Draw> {
+    runs_of(0..60)
+}
+
+/// With so many blows.
+pub(crate) fn runs_of(many: Range<usize>) -> impl Strategy<Value = Draw> {
     let blow = (0_u8..=u8::MAX, any::<u16>(), any::<u32>()).prop_map(|(what, whom, how)| Blow {
         what,
         whom,
@@ -75,7 +90,7 @@ pub(crate) fn runs() -> impl Strategy<Value = Draw> {
         0_u32..4,
         any::<bool>(),
         held,
-        proptest::collection::vec(blow, 0..60),
+        proptest::collection::vec(blow, many),
         (slow, caller),
     )
         .prop_map(|(class, items, says, held, blows, (slow, caller))| Draw {

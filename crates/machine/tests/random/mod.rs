@@ -4,8 +4,8 @@
 //! only laws are checked, by [`watch::Watch`] at every event and by the receiver of
 //! `scenario::fair`, which merges nothing.
 
-mod draw;
-mod storm;
+pub(crate) mod draw;
+pub(crate) mod storm;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(crate) use draw::smallest;
 use storm::Storm;
 
 /// `PROPTEST_CASES` where it is set, else enough for twenty seconds of a debug build.
-fn cases(ours: u32) -> ProptestConfig {
+pub(crate) fn cases(ours: u32) -> ProptestConfig {
     const DEFAULT: u32 = 256;
     let config = ProptestConfig::default();
     let cases = if config.cases == DEFAULT {

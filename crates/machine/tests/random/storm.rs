@@ -31,37 +31,7 @@ pub(crate) struct Storm {
 
 impl Storm {
     pub(crate) fn begin(draw: &Draw) -> Self {
-        let mut facts = Facts::default();
-        for (_, node) in draw.class.ids() {
-            facts.lists.insert(node.name.to_string(), draw.items);
-            if matches!(node.kind, NodeKind::When) {
-                facts
-                    .says
-                    .insert(node.name.to_string(), draw.says.to_string());
-            }
-            if let Some(how) = draw.held {
-                let held = others(Blow {
-                    what: 0,
-                    whom: 0,
-                    how,
-                });
-                facts.held.insert(node.name.to_string(), held.clone());
-                facts.held.insert(format!("{}[1]", node.name), held);
-            }
-        }
-        if draw.blows.len().is_multiple_of(8)
-            && let Some((_, last)) = draw.class.ids().last()
-        {
-            let kind = FailureKind::InvalidInput;
-            facts.broken.insert(last.name.to_string(), kind);
-        }
-        facts.forecast = Forecast {
-            queue: Millis::ZERO,
-            calls: forecast(draw),
-            takes_later: draw.caller.1,
-        };
-        facts.within = draw.caller.0.map(Millis::new);
-        let mut world = World::new(Arc::new(draw.class.clone()), facts);
+        let mut world = World::new(Arc::new(draw.class.clone()), facts_of(draw));
         world.begin();
         let mut watch = Watch::new(&world);
         let receiver = Receiver::default();
@@ -351,6 +321,41 @@ impl Storm {
     }
 }
 
+/// What holds around the drawn run.
+pub(crate) fn facts_of(draw: &Draw) -> Facts {
+    let mut facts = Facts::default();
+    for (_, node) in draw.class.ids() {
+        facts.lists.insert(node.name.to_string(), draw.items);
+        if matches!(node.kind, NodeKind::When) {
+            facts
+                .says
+                .insert(node.name.to_string(), draw.says.to_string());
+        }
+        if let Some(how) = draw.held {
+            let held = others(Blow {
+                what: 0,
+                whom: 0,
+                how,
+            });
+            facts.held.insert(node.name.to_string(), held.clone());
+            facts.held.insert(format!("{}[1]", node.name), held);
+        }
+    }
+    if draw.blows.len().is_multiple_of(8)
+        && let Some((_, last)) = draw.class.ids().last()
+    {
+        let kind = FailureKind::InvalidInput;
+        facts.broken.insert(last.name.to_string(), kind);
+    }
+    facts.forecast = Forecast {
+        queue: Millis::ZERO,
+        calls: forecast(draw),
+        takes_later: draw.caller.1,
+    };
+    facts.within = draw.caller.0.map(Millis::new);
+    facts
+}
+
 /// What another run has under a key.
 fn others(blow: Blow) -> Held {
     let state = match blow.how >> 2 & 7 {
@@ -366,7 +371,7 @@ fn others(blow: Blow) -> Held {
     }
 }
 
-const fn sure(blow: Blow) -> Sent {
+pub(crate) const fn sure(blow: Blow) -> Sent {
     if blow.how >> 20 & 1 == 0 {
         Sent::NotSent
     } else {
@@ -375,7 +380,7 @@ const fn sure(blow: Blow) -> Sent {
 }
 
 /// A failure the table does not make a doubt of, unless it may have been sent.
-fn failure(blow: Blow, sent: Sent, is_write: bool) -> Failure {
+pub(crate) fn failure(blow: Blow, sent: Sent, is_write: bool) -> Failure {
     let kinds: Vec<FailureKind> = FailureKind::ALL
         .into_iter()
         .filter(|kind| {
@@ -407,7 +412,7 @@ fn forecast(draw: &Draw) -> Vec<(NodeId, Millis)> {
 }
 
 /// Volatile facts by the draw; most often nobody but the run sets a limit.
-fn evidence(blow: Blow) -> Evidence {
+pub(crate) fn evidence(blow: Blow) -> Evidence {
     let limit = |shift: u32| {
         let bits = blow.how >> shift & 15;
         (bits < 3).then_some(bits)

@@ -111,8 +111,13 @@ impl World {
         world
     }
 
-    /// The first command.
+    /// The run begins.
     pub(crate) fn begin(&mut self) {
+        self.turn(Some(self.opening()));
+    }
+
+    /// The first command.
+    pub(crate) fn opening(&self) -> Command {
         let class = self.run.class();
         let started = RunStarted {
             run: RunId::from_bytes([7; 16]),
@@ -134,10 +139,7 @@ impl World {
             traceparent: None,
         };
         let forecast = self.facts.forecast.clone();
-        self.turn(Some(Command::Start(Box::new(AskStart {
-            started,
-            forecast,
-        }))));
+        Command::Start(Box::new(AskStart { started, forecast }))
     }
 
     /// Another worker takes the run over, now.

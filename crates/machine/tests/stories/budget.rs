@@ -21,6 +21,7 @@ fn concurrency_is_refused_with_its_numbers() {
     );
 }
 
+/// F21: budget 1.00, ten calls of 0.30 at once.
 #[test]
 fn ten_calls_of_0_3_at_once_under_1_start_three_times() {
     check(
@@ -104,13 +105,14 @@ fn each_part_of_the_budget_is_refused_with_its_numbers() {
     }
 }
 
+/// F23: three routes with ten retries each, five retry tokens.
 #[test]
-fn three_calls_with_ten_attempts_each_make_five_retries_of_five_tokens() {
+fn three_calls_with_ten_retries_each_make_five_of_five_tokens() {
     check(
         "
-        soft   a attempts=10
-        soft   b attempts=10
-        soft   c attempts=10
+        soft   a attempts=11
+        soft   b attempts=11
+        soft   c attempts=11
         local  report needs=a,b,c
         start  retry=5 cost=100
         fail   a OVERLOADED -> budget retry=1
@@ -120,7 +122,8 @@ fn three_calls_with_ten_attempts_each_make_five_retries_of_five_tokens() {
         fail   b OVERLOADED -> budget retry=5
         fail   c OVERLOADED -> CallOmitted c RETRY_TOKENS_EXHAUSTED
         fail   a OVERLOADED -> CallOmitted a
-        fail   b OVERLOADED -> CallOmitted b, degraded, budget retry=5 spent=8
+        fail   b OVERLOADED -> CallOmitted b, degraded, \
+               budget retry=5 spent=8, attempts a 3, attempts b 3, attempts c 2
     ",
     );
 }

@@ -16,6 +16,7 @@ mod parts;
 mod preempt;
 mod repair;
 mod size;
+mod stops;
 mod table;
 mod times;
 mod walkthrough;

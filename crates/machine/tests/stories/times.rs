@@ -43,6 +43,7 @@ fn too_late_is_refused_with_its_numbers_and_given_up_by_itself() {
     );
 }
 
+/// F20: the primary hangs, a minute to the deadline, two fallbacks.
 #[test]
 fn each_rung_leaves_the_time_of_the_rungs_below_it() {
     check(
