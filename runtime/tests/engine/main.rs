@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
 
+mod admission;
 mod alerts;
 mod answering;
 mod broken_word;
