@@ -33,6 +33,7 @@ mod poison;
 mod quarantine;
 mod real_threads;
 mod recovering;
+mod repairing;
 mod rivals;
 mod seen_again;
 mod send_window;
