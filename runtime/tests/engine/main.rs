@@ -30,6 +30,7 @@ mod observe_spans;
 mod operators;
 mod parking;
 mod poison;
+mod preempting;
 mod quarantine;
 mod real_threads;
 mod recovering;
