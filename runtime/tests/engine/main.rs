@@ -24,6 +24,7 @@ mod keys;
 mod laps;
 mod later;
 mod layers;
+mod many_lives;
 mod observe_canary;
 mod observe_metrics;
 mod observe_spans;
