@@ -86,6 +86,9 @@ impl Live {
                 Ok(scratch) => scratch,
                 Err(poison) => return Err(Box::pin(self.quarantine(poison, inputs)).await),
             };
+            if let Some(refusal) = scratch.refused {
+                return Err(Stop::Refused(refusal));
+            }
             if let Some(poison) = beyond_bound(&scratch.part) {
                 return Err(Box::pin(self.quarantine(poison, inputs)).await);
             }

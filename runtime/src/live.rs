@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mainstay_ledger::{HeldKey, LedgerError};
 use mainstay_machine::{Action, Command, Run};
-use mainstay_types::{AttemptNo, CallId, Code, MessageId, Millis, RunId, Timestamp, limits};
+use mainstay_types::{AttemptNo, CallId, Code, MessageId, Millis, Refusal, RunId, Timestamp, limits};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -95,6 +95,8 @@ impl Doing {
 pub(crate) enum Stop {
     /// The start key stands for another run.
     StartKeyHeld(HeldKey),
+    /// It does not begin; only a first turn ends for it.
+    Refused(Refusal),
     /// Another owner moved the run.
     LeaseLost,
     /// There is no room; only a first turn ends for it.
@@ -233,7 +235,7 @@ impl Live {
                 tracing::error!(run = %self.id, code = %poison.code, "the run is quarantined");
                 return;
             }
-            Stop::StartKeyHeld(_) | Stop::Full => return,
+            Stop::StartKeyHeld(_) | Stop::Refused(_) | Stop::Full => return,
         };
         if !self.is_open() && !self.has_left {
             // It has not to be driven; only what waits in its inbox is looked at again.

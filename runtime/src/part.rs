@@ -55,6 +55,7 @@ impl Turn<'_> {
             part,
             is_empty,
             notes: self.notes,
+            refused: self.refused,
         }
     }
 

@@ -325,6 +325,7 @@ async fn drive_new(
 fn error_of(run: RunId, stop: Stop) -> EngineError {
     match stop {
         Stop::Ledger(error) => EngineError::Ledger(error),
+        Stop::Refused(refusal) => refusal.into(),
         Stop::Full => EngineError::Refused {
             refusal: Refusal::new(Code::StoreFull),
             retry_after: Some(Millis::new(limits::RETRY_AFTER_MS_DEFAULT)),

@@ -74,6 +74,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) drive: Option<Drive>,
     pub(crate) summary_before: Option<Summary>,
     pub(crate) expected_seq: Seq,
+    /// Why the run does not begin.
+    pub(crate) refused: Option<Refusal>,
 }
 
 /// Where a turn takes place.
@@ -93,6 +95,8 @@ pub(crate) struct Scratch {
     pub(crate) is_empty: bool,
     /// What to tell once the part is durable.
     pub(crate) notes: Notes,
+    /// Why the run does not begin; nothing is appended then.
+    pub(crate) refused: Option<Refusal>,
 }
 
 impl Scratch {
@@ -104,6 +108,7 @@ impl Scratch {
             part,
             is_empty: false,
             notes: Notes::default(),
+            refused: None,
         }
     }
 }
@@ -131,6 +136,7 @@ impl<'a> Turn<'a> {
             }),
             summary_before,
             expected_seq,
+            refused: None,
         }
     }
 
@@ -139,6 +145,7 @@ impl<'a> Turn<'a> {
         for input in inputs {
             if let Err(refusal) = self.take(input.command.clone())? {
                 tracing::debug!(code = %refusal.code, "a command was refused");
+                self.refused = self.run.head().is_none().then_some(refusal);
             }
             self.acks.extend(input.message);
         }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
 
+mod admission;
 mod alerts;
 mod answering;
 mod broken_word;
@@ -21,16 +22,20 @@ mod doubt;
 mod dropping;
 mod keys;
 mod laps;
+mod later;
 mod layers;
+mod many_lives;
 mod observe_canary;
 mod observe_metrics;
 mod observe_spans;
 mod operators;
 mod parking;
 mod poison;
+mod preempting;
 mod quarantine;
 mod real_threads;
 mod recovering;
+mod repairing;
 mod rivals;
 mod seen_again;
 mod send_window;
@@ -41,5 +46,6 @@ mod store;
 mod terminating;
 mod values;
 mod walkthrough;
+mod within;
 mod workers;
 mod world;

@@ -230,6 +230,11 @@ impl Outside {
                 self.sleep(after).await;
                 Ok(answer.into())
             }
+            Does::Bill(after, cost, client_retries) => {
+                let answer = Answer::new(answer()).cost(cost);
+                self.sleep(after).await;
+                Ok(answer.client_retries(client_retries))
+            }
             Does::Fail(after, failure) => {
                 self.sleep(after).await;
                 Err(failure)

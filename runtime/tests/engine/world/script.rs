@@ -1,6 +1,6 @@
 //! What the outside does with what it is asked, as each test wants it.
 
-use mainstay_types::{Failure, FailureKind, Millis, Sent};
+use mainstay_types::{CostUnits, Failure, FailureKind, Millis, Sent};
 
 /// A request as it arrives outside.
 #[derive(Clone, Debug)]
@@ -29,6 +29,9 @@ pub(crate) struct Ask {
 pub(crate) enum Does {
     /// It is answered after so many milliseconds; a write is in the world from its arrival.
     Answer(u64),
+    /// The same, and the answer says what it cost and how many more requests its client library
+    /// sent for it.
+    Bill(u64, CostUnits, u32),
     /// It fails after so many milliseconds, and nothing was done.
     Fail(u64, Failure),
     /// Nothing is done and nothing comes back.
