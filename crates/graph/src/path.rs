@@ -82,6 +82,18 @@ pub fn critical_path_by(class: &TaskClass, estimate: impl Fn(NodeId) -> Millis) 
     last.map_or_else(CriticalPath::default, |id| chain_to(&arrivals, id))
 }
 
+/// The least time, by other estimates than the contracts', until everything that is needed is there
+/// and what each call keeps back behind itself has passed.
+#[must_use]
+pub fn critical_time_by(class: &TaskClass, estimate: impl Fn(NodeId) -> Millis) -> Millis {
+    let hard = hard_path(class);
+    let arrivals = arrivals(class, &hard, estimate);
+    let ends = hard
+        .iter()
+        .map(|&id| arrivals[index(id)].end + own_reserve(class.node(id)));
+    ends.max().unwrap_or(Millis::ZERO)
+}
+
 /// When a node ends at the earliest if all goes as estimated, and what it waited for last.
 #[derive(Clone, Copy, Default)]
 struct Arrival {

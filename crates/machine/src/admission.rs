@@ -18,7 +18,7 @@ pub struct Admission {
     pub verdict: Verdict,
     /// How long it is expected to wait in queues.
     pub queue: Millis,
-    /// How long its critical path is expected to take (nine of ten).
+    /// How long its critical path is expected to take (nine of ten), with what its calls keep back.
     pub path: Millis,
     /// The reserve for putting the result together.
     pub synthesis: Millis,
@@ -26,7 +26,7 @@ pub struct Admission {
     pub reconcile: Millis,
     /// The reserve for giving the answer.
     pub deliver: Millis,
-    /// The time to `answer_by`.
+    /// The time to `answer_by`; in a class that says itself when its work ends, to where that is.
     pub left: Millis,
     /// Calls of the class whose time was observed; the others are the contracts' estimates.
     pub observed: u32,
@@ -86,15 +86,17 @@ impl Admission {
         let mut admission = Self {
             verdict: Verdict::Admitted,
             queue: forecast.queue,
-            path: path::critical_path_by(class, estimate).estimate,
+            path: path::critical_time_by(class, estimate),
             synthesis: class.reserve.synthesis,
             reconcile,
             deliver: class.reserve.deliver,
-            left: at.until(times.answer_by),
+            left: at.until(times.work_by) + class.reserve.deliver,
             observed: u32::try_from(forecast.calls.len()).unwrap_or(u32::MAX),
         };
         if admission.left < admission.need() {
-            admission.verdict = match class.later.filter(|_| forecast.takes_later) {
+            let work = admission.need().less(admission.deliver);
+            let fits = |later: &Millis| forecast.takes_later && work <= *later;
+            admission.verdict = match class.later.filter(fits) {
                 Some(_) => Verdict::Later,
                 None => Verdict::Rejected,
             };
@@ -117,10 +119,11 @@ impl Admission {
             .about(format!("{} v{}", class.name, class.version))
     }
 
-    /// Whether the class alone would say the same, so that there is nothing to record.
-    fn is_plain(&self, class: &TaskClass) -> bool {
-        let path = path::critical_path(class).estimate;
-        self.verdict == Verdict::Admitted && self.queue == Millis::ZERO && self.path <= path
+    /// Whether the class alone would admit it too, and on no less, so that there is nothing to record.
+    fn is_plain(&self, class: &TaskClass, begin: (Timestamp, &LapTimes)) -> bool {
+        let alone = Self::of(class, &Forecast::default(), begin);
+        let both = [self.verdict, alone.verdict] == [Verdict::Admitted; 2];
+        both && self.queue == Millis::ZERO && self.path <= alone.path
     }
 }
 
@@ -130,7 +133,9 @@ pub(crate) fn decide(
     started: &mut RunStarted,
     forecast: &Forecast,
 ) -> Result<Option<Admission>, Refusal> {
-    let admission = Admission::of(class, forecast, (started.at, &started.times));
+    let begin = (started.at, &started.times);
+    let admission = Admission::of(class, forecast, begin);
+    let is_plain = admission.is_plain(class, begin);
     match (admission.verdict, class.later) {
         (Verdict::Rejected, _) if started.start_key.is_none() => {
             return Err(admission.refusal(class));
@@ -138,7 +143,7 @@ pub(crate) fn decide(
         (Verdict::Later, Some(later)) => later_times(class, started, later),
         (Verdict::Admitted | Verdict::Later | Verdict::Rejected, _) => {}
     }
-    Ok((!admission.is_plain(class)).then_some(admission))
+    Ok((!is_plain).then_some(admission))
 }
 
 /// The caller is answered at once, and the work has the time the class gives it.

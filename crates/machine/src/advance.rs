@@ -5,7 +5,7 @@
 
 use mainstay_graph::OnLimit;
 use mainstay_types::{
-    CallId, Code, Failure, FailureKind, Reason, Refusal, Sent, Timestamp, limits,
+    CallId, Code, Failure, FailureKind, Reason, Refusal, Sent, Timestamp, Tokens, limits,
 };
 
 use crate::call::{Call, Phase};
@@ -14,7 +14,7 @@ use crate::ending::Why;
 use crate::event::{AttemptEnd, Event};
 use crate::guard::Site;
 use crate::needs::{self, Needs};
-use crate::next::{Ground, Wait};
+use crate::next::Ground;
 use crate::run::{Head, Run};
 use crate::{attempt, caps, ending, lap, next, yields};
 
@@ -103,17 +103,18 @@ fn of_ready(site: Site<'_>) -> Vec<Event> {
         refusal: refusal.as_ref(),
         ..Ground::of(site)
     };
-    next::fall_back(ground, why)
+    next::go_on_without(ground, why)
 }
 
 /// Stops a running soft read, so that a hard call has its place. It may begin again later.
 fn preempt(site: Site<'_>) -> Vec<Event> {
-    let Some((id, call, out)) = yields::victim(site.run) else {
+    let Some((id, call, out)) = yields::victim(site) else {
         return Vec::new();
     };
-    let ground = Ground::of(Site { id, call, ..site });
     let failure = Failure::new(FailureKind::Canceled, Sent::MaybeSent);
+    let ground = Ground::of(Site { id, call, ..site });
     let (rung, not_before, reason) = (call.rung, site.now, Reason::Preempted);
+    let decided = ground.stopped(&failure, NextAction::Retry { at: not_before }, reason);
     vec![
         Event::AttemptSettled {
             call: id,
@@ -122,7 +123,7 @@ fn preempt(site: Site<'_>) -> Vec<Event> {
             cost: out.reserved,
             client_retries: 0,
         },
-        ground.decided(NextAction::Retry { at: not_before }, reason, Wait::NONE),
+        decided,
         Event::CallRescheduled {
             call: id,
             rung,
@@ -173,7 +174,8 @@ fn blocked(site: Site<'_>) -> Blocked {
         return Blocked::For(why, refusal);
     }
     let is_hard = head.lap.lost.is_none() && run.is_on_hard_path(call.node);
-    match is_hard && refusal.code == Code::ConcurrencyExhausted {
+    let lacks_a_place = matches!(refusal.code, Code::ConcurrencyExhausted | Code::CapReached);
+    match is_hard && lacks_a_place {
         true => Blocked::ForAPlace,
         false => Blocked::Not,
     }
@@ -188,8 +190,9 @@ fn kind_of(call: &Call) -> FailureKind {
 /// Why this refusal stops the call on its rung for good in this lap; `None` while it may pass.
 pub(crate) fn final_for(site: Site<'_>, refusal: &Refusal) -> Option<Why> {
     let Site { run, call, .. } = site;
-    // What attempts in flight have reserved may come back.
-    let may_refund = run.calls.in_flight().next().is_some();
+    // What attempts in flight have reserved may come back, and tokens that are held do.
+    let is_held = Tokens::ZERO < site.head.held_at(site.now);
+    let may_refund = is_held || run.calls.in_flight().next().is_some();
     let may_lift = |code| matches!(code, Code::CostExhausted | Code::CapReached) && may_refund;
     let (_, reason) = FINAL
         .into_iter()
@@ -197,7 +200,7 @@ pub(crate) fn final_for(site: Site<'_>, refusal: &Refusal) -> Option<Why> {
         .filter(|&(code, _)| code != Code::SoftYields || yields::is_deadlock(run))
         .find(|&(code, _)| code == refusal.code)?;
     // Until its time is up it waits for somebody who raises the limit.
-    let pauses = caps::is_limit(reason) && caps::rule(site) == OnLimit::Pause;
+    let pauses = caps::is_raisable(refusal) && caps::rule(site) == OnLimit::Pause;
     let kind = kind_of(call);
     (!pauses).then_some(Why { kind, reason })
 }

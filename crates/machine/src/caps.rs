@@ -113,7 +113,8 @@ pub(crate) fn place_of(run: &Run, node: NodeId, rung: Rung) -> Option<usize> {
     caps.iter().position(|cap| cap.dependency == *asked)
 }
 
-fn asked(class: &TaskClass, node: NodeId, rung: Rung) -> Option<&DependencyName> {
+/// Whom a rung of a node asks.
+pub(crate) fn asked(class: &TaskClass, node: NodeId, rung: Rung) -> Option<&DependencyName> {
     let contract = class.node(node).contract()?;
     match usize::from(rung.get()).checked_sub(1) {
         None => Some(&contract.dependency),
@@ -129,11 +130,10 @@ pub(crate) fn check(site: Site<'_>, spec: &RungSpec, tokens: Tokens) -> Result<(
     let kept = cap.map_or(0, |_| yields::calls_kept(site.run, site.call));
     let counts = |what: &str, used: u32, cap: Option<u32>| match cap {
         Some(cap) if cap <= used => Err(refusal(site, what).with("used", used).with("cap", cap)),
-        Some(most) if most <= used + kept => Err(Refusal::new(Code::SoftYields)
+        Some(most) if most <= used + kept => Err(yielded(site, what)
             .with("used", used)
             .with("kept", kept)
-            .with("cap", most)
-            .about(format!("{}: {what}", site.run.path(site.id)))),
+            .with("cap", most)),
         Some(_) | None => Ok(()),
     };
     counts("attempts", lap.uses.attempts, caps.attempts)?;
@@ -141,8 +141,8 @@ pub(crate) fn check(site: Site<'_>, spec: &RungSpec, tokens: Tokens) -> Result<(
         counts("branches", lap.uses.branches, caps.branches)?;
     }
     if let Some(cap) = caps.parallel_cost {
-        let reserved = lap.budget.reserved;
-        costs(site, "cost at once", (reserved, spec.cost), cap)?;
+        let (reserved, kept) = (lap.budget.reserved, yields::kept_at_once(site));
+        costs(site, "cost at once", (reserved, spec.cost, kept), cap)?;
     }
     let place = place_of(site.run, site.call.node, site.call.rung);
     let cap = place.and_then(|place| caps.dependencies.get(place));
@@ -151,6 +151,26 @@ pub(crate) fn check(site: Site<'_>, spec: &RungSpec, tokens: Tokens) -> Result<(
         Some((cap, taken)) => check_dependency(site, (cap, taken), spec, tokens),
         None => Ok(()),
     }
+}
+
+/// Cost that the caps leave, without what a soft call leaves in them.
+pub(crate) fn cost_left(site: Site<'_>) -> CostUnits {
+    let (caps, lap) = (&site.run.class().caps, &site.head.lap);
+    let at_once = caps
+        .parallel_cost
+        .map(|cap| cap.less(lap.budget.reserved + yields::kept_at_once(site)));
+    let place = place_of(site.run, site.call.node, site.call.rung);
+    let cap = place.and_then(|place| caps.dependencies.get(place));
+    let taken = place.and_then(|place| lap.uses.dependencies.get(place));
+    let of_dependency = cap.zip(taken).and_then(|(cap, taken)| {
+        let kept = yields::kept_of(site, &cap.dependency);
+        Some(
+            cap.cost_units?
+                .less(taken.spent + taken.reserved + kept.cost),
+        )
+    });
+    let both = [at_once, of_dependency].into_iter().flatten();
+    both.fold(CostUnits::micros(u64::MAX), CostUnits::min)
 }
 
 /// Retry tokens that the cap of the call's dependency leaves, when it has one.
@@ -169,12 +189,22 @@ pub(crate) fn retries_of_dependency(site: Site<'_>) -> Option<Tokens> {
 
 /// Whether the cap of the call's dependency leaves it so many retry tokens.
 pub(crate) fn check_retries(site: Site<'_>, tokens: Tokens) -> Result<(), Refusal> {
-    match retries_of_dependency(site) {
-        Some(left) if left < tokens => Err(refusal(site, "retries of its dependency")
-            .with("need", tokens.get())
-            .with("left", left.get())),
-        Some(_) | None => Ok(()),
+    let Some(left) = retries_of_dependency(site).filter(|_| tokens != Tokens::ZERO) else {
+        return Ok(());
+    };
+    let asked = asked(site.run.class(), site.call.node, site.call.rung);
+    let kept = asked.map_or(Tokens::ZERO, |asked| {
+        yields::kept_of(site, asked).retry_tokens
+    });
+    let what = "retries of its dependency";
+    let numbers = |refusal: Refusal| refusal.with("need", tokens.get()).with("left", left.get());
+    if left < tokens {
+        return Err(numbers(refusal(site, what)));
     }
+    if left < tokens + kept {
+        return Err(numbers(yielded(site, what)).with("kept", kept.get()));
+    }
+    Ok(())
 }
 
 fn check_dependency(
@@ -184,29 +214,28 @@ fn check_dependency(
     tokens: Tokens,
 ) -> Result<(), Refusal> {
     let of = |what: &str| format!("{what} of {}", cap.dependency);
-    let counts = |what: &str, used: Tokens, more: Tokens, cap: Option<Tokens>| match cap {
+    let kept = yields::kept_of(site, &cap.dependency);
+    let counts = |what: &str, [used, more, kept]: [Tokens; 3], cap: Option<Tokens>| match cap {
         Some(cap) if cap < used + more => Err(refusal(site, &of(what))
             .with("used", used.get())
+            .with("cap", cap.get())),
+        Some(cap) if cap < used + more + kept => Err(yielded(site, &of(what))
+            .with("used", used.get())
+            .with("kept", kept.get())
             .with("cap", cap.get())),
         Some(_) | None => Ok(()),
     };
     let retries = cap.retry_tokens.filter(|_| tokens != Tokens::ZERO);
-    counts("retries", taken.retry_used, tokens, retries)?;
-    counts(
-        "attempts at once",
-        taken.in_flight + held_for(site, cap),
-        Tokens::new(1),
-        cap.concurrency_tokens,
-    )?;
-    match cap.cost_units {
-        Some(cap) => costs(
-            site,
-            &of("cost"),
-            (taken.spent + taken.reserved, spec.cost),
-            cap,
-        ),
-        None => Ok(()),
-    }
+    let used = [taken.retry_used, tokens, kept.retry_tokens];
+    counts("retries", used, retries)?;
+    let out = taken.in_flight + held_for(site, cap);
+    let used = [out, Tokens::new(1), kept.places];
+    counts("attempts at once", used, cap.concurrency_tokens)?;
+    let Some(most) = cap.cost_units else {
+        return Ok(());
+    };
+    let used = (taken.spent + taken.reserved, spec.cost, kept.cost);
+    costs(site, &of("cost"), used, most)
 }
 
 /// Concurrency tokens of the dependency that are held for attempts whose process is gone.
@@ -226,20 +255,31 @@ fn held_for(site: Site<'_>, cap: &DependencyCap) -> Tokens {
 fn costs(
     site: Site<'_>,
     what: &str,
-    (used, need): (CostUnits, CostUnits),
+    (used, need, kept): (CostUnits, CostUnits, CostUnits),
     cap: CostUnits,
 ) -> Result<(), Refusal> {
-    if used + need <= cap {
-        return Ok(());
+    let numbers = |refusal: Refusal| {
+        refusal
+            .with("need_micros", need.as_micros())
+            .with("used_micros", used.as_micros())
+            .with("cap_micros", cap.as_micros())
+    };
+    if cap < used + need {
+        return Err(numbers(refusal(site, what)));
     }
-    Err(refusal(site, what)
-        .with("need_micros", need.as_micros())
-        .with("used_micros", used.as_micros())
-        .with("cap_micros", cap.as_micros()))
+    if cap < used + need + kept {
+        return Err(numbers(yielded(site, what)).with("kept_micros", kept.as_micros()));
+    }
+    Ok(())
 }
 
 fn refusal(site: Site<'_>, what: &str) -> Refusal {
     Refusal::new(Code::CapReached).about(format!("{}: {what}", site.run.path(site.id)))
+}
+
+/// A soft call would take what the hard path needs of the cap.
+fn yielded(site: Site<'_>, what: &str) -> Refusal {
+    Refusal::new(Code::SoftYields).about(format!("{}: {what}", site.run.path(site.id)))
 }
 
 /// Whether the call has no attempt in this lap yet.
@@ -254,6 +294,16 @@ pub(crate) fn rule(site: Site<'_>) -> OnLimit {
         true => site.run.class().on_limit,
         false => OnLimit::Degrade,
     }
+}
+
+/// Whether somebody can raise what refuses: the budget of the lap can be raised, a cap of the class
+/// or of a contract cannot, so that nobody has to wait for that.
+pub(crate) fn is_raisable(refusal: &Refusal) -> bool {
+    let is_cap = refusal.numbers.iter().any(|(name, _)| *name == "cap");
+    matches!(
+        refusal.code,
+        Code::RetryTokensExhausted | Code::CostExhausted
+    ) && !is_cap
 }
 
 /// Whether a call that ended for this reason was stopped by a limit of the lap.

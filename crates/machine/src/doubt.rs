@@ -4,15 +4,17 @@
 //! remembers keys. Nothing here sends a write.
 
 use mainstay_graph::Resolution;
-use mainstay_types::{CallId, Corrupt, FailureKind, Millis, Reason, Refusal, Timestamp, limits};
+use mainstay_types::{
+    CallId, Corrupt, Failure, FailureKind, Millis, Reason, Refusal, Sent, Timestamp, limits,
+};
 
-use crate::call::{Attempt, Call, Doubt, Effect, EffectStatus, Phase};
+use crate::call::{Attempt, AttemptState, Call, Doubt, Effect, EffectStatus, Phase};
 use crate::command::{Evidence, Finding, LookedUp};
 use crate::effect::{absent, addendum, applied, doubt};
 use crate::ending::Why;
 use crate::event::Event;
 use crate::guard::Site;
-use crate::run::Run;
+use crate::run::{Head, Run};
 use crate::{ending, guard, next};
 
 /// The event that puts the effect of `attempt` in doubt.
@@ -27,6 +29,51 @@ pub(crate) fn in_doubt(site: Site<'_>, attempt: &Attempt, reason: Reason) -> Eve
         lookup_at: site.now,
         absent_after,
     }
+}
+
+/// Whether a write that waits for its next attempt may be in the world all the same: one of its
+/// attempts was refused in a way that proves nothing, and its receiver was not asked since.
+pub(crate) fn is_open(call: &Call) -> bool {
+    let refused = [Reason::RefusedByReceiver, Reason::NotSent].map(EffectStatus::Absent);
+    let status = call.effect.as_ref().map(|effect| &effect.status);
+    let is_refused = status.is_some_and(|status| refused.contains(status));
+    is_refused && may_have_landed(call) && matches!(call.phase, Phase::Ready { .. })
+}
+
+/// Whether an attempt of a write was refused in a way that proves nothing.
+pub(crate) fn may_have_landed(call: &Call) -> bool {
+    call.effect.is_some()
+        && call.attempts.iter().any(|made| match &made.state {
+            AttemptState::Failed { failure, .. } => proves_nothing(failure),
+            AttemptState::InFlight
+            | AttemptState::Answered { .. }
+            | AttemptState::Interrupted { .. }
+            | AttemptState::Late { .. } => false,
+        })
+}
+
+/// An overloaded receiver, or a proxy before it, may have done it all the same. While the same key
+/// is sent again that does no harm; before the call is given up, the receiver is asked.
+pub(crate) fn proves_nothing(failure: &Failure) -> bool {
+    failure.sent == Sent::Answered && failure.kind == FailureKind::Overloaded
+}
+
+/// The doubts that a lap may not end without: writes that wait to be sent again and may be in the
+/// world all the same.
+pub(crate) fn before_the_end(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
+    let waiting = run.calls.ready().filter(|(_, call)| is_open(call));
+    let doubts = waiting.filter_map(|(id, call)| {
+        let site = Site {
+            run,
+            head,
+            id,
+            call,
+            now,
+        };
+        let last = call.attempts.last()?;
+        Some(in_doubt(site, last, Reason::WriteResponseLost))
+    });
+    doubts.collect()
 }
 
 pub(crate) fn looked_up(
@@ -157,7 +204,8 @@ pub(crate) fn apply_in_doubt(run: &mut Run, id: CallId, doubt: Doubt) -> Result<
     let dispatched = call
         .effect
         .as_ref()
-        .is_some_and(|effect| effect.status == EffectStatus::Dispatched);
+        .is_some_and(|effect| effect.status == EffectStatus::Dispatched)
+        || is_open(call);
     let Phase::Ready { .. } = call.phase else {
         return Err(guard::misplaced(run, id, name));
     };

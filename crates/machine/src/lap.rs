@@ -10,7 +10,7 @@ use crate::call::{Call, Phase};
 use crate::event::{AttemptEnd, Event, OutcomeKind};
 use crate::guard;
 use crate::run::{Asked, Head, LapOutcome, Later, Run};
-use crate::{advance, attempt, caps, prepare};
+use crate::{advance, attempt, caps, doubt, prepare};
 
 /// Whether every value of the result is there to be put together.
 pub(crate) fn can_assemble(run: &Run) -> bool {
@@ -81,8 +81,21 @@ fn is_advisory(run: &Run, call: &Call) -> bool {
     }
 }
 
-/// What the lap itself has come to, beside its calls.
+/// What the lap itself has come to, beside its calls. It does not end while a write that waits to be
+/// sent again may be in the world: that is asked first.
 pub(crate) fn due(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
+    let events = come_to(run, head, now);
+    let is_end = |event: &Event| matches!(event, Event::LapEnded { .. });
+    if !events.iter().any(is_end) {
+        return events;
+    }
+    match doubt::before_the_end(run, head, now) {
+        doubts if doubts.is_empty() => events,
+        doubts => doubts,
+    }
+}
+
+fn come_to(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
     if head.lap.outcome.is_some() {
         let owes = open_effects(run).next().is_some() || run.calls.in_flight().next().is_some();
         return if owes {

@@ -87,11 +87,14 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
         evidence,
         refusal: None,
     };
+    // What came of an earlier attempt may be as open as what came of this one.
+    let is_open =
+        site.writes() && (doubt::proves_nothing(failure) || doubt::may_have_landed(site.call));
     match table(kind, failure.sent, site.semantics()) {
         Move::Reconcile => reconcile(ground),
         Move::Retry => match retry(ground, failure) {
             Ok(events) => events,
-            Err(_) if is_unsure(site, failure) => reconcile(ground),
+            Err(_) if is_open => reconcile(ground),
             Err(Short { reason, refusal }) => {
                 let refusal = refusal.as_ref();
                 fall_back(Ground { refusal, ..ground }, Why { kind, reason })
@@ -101,6 +104,7 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
             let reason = Reason::SameInputFails;
             fall_back(ground, Why { kind, reason })
         }),
+        Move::Fallback | Move::GiveUp if is_open => reconcile(ground),
         Move::Fallback => {
             let reason = Reason::SameInputFails;
             fall_back(ground, Why { kind, reason })
@@ -115,15 +119,18 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
     }
 }
 
-/// An overloaded receiver, or a proxy before it, may have done it all the same. While the same key
-/// is sent again that does no harm; before the call is given up, the receiver is asked.
-fn is_unsure(site: Site<'_>, failure: &Failure) -> bool {
-    let said_so = failure.sent == Sent::Answered && failure.kind == FailureKind::Overloaded;
-    site.writes() && said_so
+/// A call that waited for its next attempt and does not get it: asked about first, when its last one
+/// may have done it all the same; else as after any failure.
+pub(crate) fn go_on_without(ground: Ground<'_>, why: Why) -> Vec<Event> {
+    match doubt::is_open(ground.site.call) {
+        true => reconcile(ground),
+        false => fall_back(ground, why),
+    }
 }
 
 fn reconcile(ground: Ground<'_>) -> Vec<Event> {
-    let Some(out) = ground.site.call.in_flight() else {
+    let call = ground.site.call;
+    let Some(out) = call.in_flight().or(call.attempts.last()) else {
         return Vec::new();
     };
     let reason = Reason::WriteResponseLost;
@@ -138,6 +145,12 @@ pub(crate) struct Short {
     pub(crate) reason: Reason,
     /// What refuses the tokens, where it is the run that does.
     refusal: Option<Refusal>,
+}
+
+impl Short {
+    fn is_raisable(&self) -> bool {
+        self.refusal.as_ref().is_some_and(caps::is_raisable)
+    }
 }
 
 impl From<Reason> for Short {
@@ -164,7 +177,7 @@ fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Short> {
     let refusal = match ground.tokens_left() {
         Ok(()) => None,
         // It stays with its provider until somebody raises the limit.
-        Err(short) if caps::is_limit(short.reason) && is_paused(ground) => Some(short),
+        Err(short) if short.is_raisable() && is_paused(ground) => Some(short),
         Err(short) => return Err(short),
     };
     let wait = Wait::drawn(contract.backoff, ground, failure.retry_after);
@@ -255,6 +268,19 @@ impl<'a> Ground<'a> {
 
     /// The decision, with the numbers it was made on.
     pub(crate) fn decided(self, next: NextAction, reason: Reason, wait: Wait) -> Event {
+        self.decision(next, reason, wait).recorded()
+    }
+
+    /// The same about an attempt that is stopped from here, which does not count.
+    pub(crate) fn stopped(self, failure: &Failure, next: NextAction, reason: Reason) -> Event {
+        let mut decision = self.decision(next, reason, Wait::NONE);
+        (decision.kind, decision.sent) = (failure.kind, Some(failure.sent));
+        let made = self.site.call.rung_attempts.saturating_sub(1);
+        decision.numbers.attempts_left = self.streak().left(made, self.most());
+        decision.recorded()
+    }
+
+    fn decision(self, next: NextAction, reason: Reason, wait: Wait) -> Decision {
         let Site {
             run,
             head,
@@ -266,7 +292,7 @@ impl<'a> Ground<'a> {
             attempt::work_until(head).minus(attempt::reserve_after(run, call, contract))
         });
         let known = call.last_failure();
-        let decision = Decision {
+        Decision {
             call: id,
             attempt: call.attempts.last().map(|last| last.no),
             kind: self
@@ -287,8 +313,7 @@ impl<'a> Ground<'a> {
                 left: latest.map_or(Millis::ZERO, |latest| now.until(latest)),
             },
             refused: self.refusal.map(Refused::of),
-        };
-        decision.recorded()
+        }
     }
 
     /// The failures of the rung, the one that is decided on included.

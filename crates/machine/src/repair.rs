@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::guard::Site;
 use crate::next::{Ground, Wait};
 use crate::run::Run;
-use crate::{attempt, guard};
+use crate::{attempt, guard, rung};
 
 /// The repair of the attempt that failed; `None` when the class, budget or times allow none.
 pub(crate) fn after(ground: Ground<'_>) -> Option<Vec<Event>> {
@@ -30,7 +30,8 @@ pub(crate) fn after(ground: Ground<'_>) -> Option<Vec<Event>> {
         return None;
     }
     let latest = attempt::latest_start(run, head, call)?;
-    let least = ground.predicted().less(contract.min_useful);
+    let spec = rung::spec(contract, call.rung)?;
+    let least = ground.predicted().less(spec.min_useful);
     (now + least <= latest).then(|| {
         let decided = ground.decided(NextAction::Repair, Reason::RepairAllowed, Wait::NONE);
         vec![decided, Event::RepairWanted { call: id, of }]

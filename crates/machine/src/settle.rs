@@ -14,7 +14,7 @@ use crate::command::{Settle, SettleEnd};
 use crate::event::{AttemptEnd, Event};
 use crate::guard::{self, Site};
 use crate::run::Run;
-use crate::{effect, next};
+use crate::{doubt, effect, next};
 
 pub(crate) fn settle(run: &Run, report: &Settle, now: Timestamp) -> Result<Vec<Event>, Refusal> {
     let site = guard::evidence_site(run, report.call, now)?;
@@ -165,8 +165,8 @@ fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event>
 /// What a late failure still changes: one that is sure ends the doubt about its own attempt.
 fn late_failure(site: Site<'_>, report: &Settle, failure: &Failure) -> Vec<Event> {
     let newest = site.call.attempts.last().map(|last| last.no);
-    let is_sure =
-        next::table(failure.kind, failure.sent, site.semantics()) != next::Move::Reconcile;
+    let next = next::table(failure.kind, failure.sent, site.semantics());
+    let is_sure = next != next::Move::Reconcile && !doubt::proves_nothing(failure);
     if site.call.phase != Phase::InDoubt || newest != Some(report.attempt) || !is_sure {
         return Vec::new();
     }

@@ -5,12 +5,13 @@
 use std::cmp::Reverse;
 
 use mainstay_graph::Contract;
-use mainstay_types::{CallId, Code, CostUnits, Refusal, Tokens};
+use mainstay_types::{CallId, Code, CostUnits, DependencyName, Refusal, Tokens};
 
 use crate::call::{Attempt, Call};
 use crate::guard::Site;
 use crate::run::{Head, Run};
-use crate::{attempt, rung};
+use crate::rung::{self, RungSpec};
+use crate::{attempt, caps};
 
 /// Cost a call must leave: for soft calls, one attempt of every hard call that has not begun.
 pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
@@ -23,6 +24,19 @@ pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
     hard_unstarted(run)
         .map(|(contract, calls)| contract.cost.times(u64::from(calls)))
         .sum()
+}
+
+/// Cost that whatever is reserved beyond a contract leaves: one attempt of every other hard call
+/// that has not begun. Hard calls leave it to each other too: an observation takes nobody's place.
+pub(crate) fn cost_of_others(run: &Run, call: &Call) -> CostUnits {
+    let own = match run.is_on_hard_path(call.node) {
+        true => run.class().node(call.node).contract(),
+        false => None,
+    };
+    let all: CostUnits = hard_unstarted(run)
+        .map(|(contract, calls)| contract.cost.times(u64::from(calls)))
+        .sum();
+    all.less(own.map_or(CostUnits::ZERO, |own| own.cost))
 }
 
 /// Calls a call must leave room for in the lap's caps: for soft calls, every hard call that has
@@ -75,15 +89,98 @@ pub(crate) fn check_concurrency(site: Site<'_>) -> Result<(), Refusal> {
         .about(run.path(id)))
 }
 
-/// The running soft read that is stopped for a hard call which waits for its place: the one that
-/// began last, so that the least work is lost.
-pub(crate) fn victim(run: &Run) -> Option<(CallId, &Call, &Attempt)> {
+/// What a soft call leaves of a dependency's caps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Kept {
+    /// One attempt of every hard call of it that has not begun.
+    pub(crate) cost: CostUnits,
+    /// One for every hard call of it that waits for one, now or at the end of a wait.
+    pub(crate) places: Tokens,
+    /// One for every hard call of it that waits for another attempt.
+    pub(crate) retry_tokens: Tokens,
+}
+
+/// What the call has to leave of the dependency's caps: nothing, when it is on the hard path.
+pub(crate) fn kept_of(site: Site<'_>, dependency: &DependencyName) -> Kept {
+    let Site {
+        run, head, call, ..
+    } = site;
+    if !yields(run, head, call) {
+        return Kept::default();
+    }
+    let of_it = hard_unstarted(run).filter(|(contract, _)| contract.dependency == *dependency);
+    let cost = of_it.map(|(contract, calls)| contract.cost.times(u64::from(calls)));
+    let mut kept = Kept {
+        cost: cost.sum(),
+        ..Kept::default()
+    };
+    for (other, spec) in hard_waiting(run) {
+        if caps::asked(run.class(), other.node, other.rung) == Some(dependency) {
+            kept.places = kept.places + Tokens::new(1);
+            kept.retry_tokens = kept.retry_tokens + attempt::retry_tokens(head, other, &spec);
+        }
+    }
+    kept
+}
+
+/// Cost that the call has to leave of what may be out at once: an attempt of every hard call that
+/// waits for its own.
+pub(crate) fn kept_at_once(site: Site<'_>) -> CostUnits {
+    match yields(site.run, site.head, site.call) {
+        true => hard_waiting(site.run).map(|(_, spec)| spec.cost).sum(),
+        false => CostUnits::ZERO,
+    }
+}
+
+/// Hard calls whose next attempt waits, now or at the end of a wait, with what it is.
+fn hard_waiting(run: &Run) -> impl Iterator<Item = (&Call, RungSpec)> {
+    let waiting = run.calls.ready().chain(run.calls.preparing());
+    let hard = waiting.filter(|(_, other)| run.is_on_hard_path(other.node));
+    hard.filter_map(|(_, other)| {
+        let contract = run.class().node(other.node).contract()?;
+        Some((other, rung::spec(contract, other.rung)?))
+    })
+}
+
+/// The running soft read that is stopped for a hard call: the one that began last, so that the
+/// least work is lost, of those without which the call could start. None is stopped for nothing.
+pub(crate) fn victim(site: Site<'_>) -> Option<(CallId, &Call, &Attempt)> {
+    let run = site.run;
     let soft = run
         .calls
         .in_flight()
         .filter(|(_, call)| !run.writes(call) && !run.is_on_hard_path(call.node));
-    soft.filter_map(|(id, call)| Some((id, call, call.in_flight()?)))
-        .min_by_key(|&(id, _, out)| (Reverse(out.at), Reverse(id)))
+    let mut out: Vec<_> = soft
+        .filter_map(|(id, call)| Some((id, call, call.in_flight()?)))
+        .collect();
+    out.sort_by_key(|&(id, _, out)| (Reverse(out.at), Reverse(id)));
+    out.into_iter()
+        .find(|&(_, call, out)| helps(site, call, out))
+}
+
+/// Whether the hard call could start if this attempt was over, at what was reserved for it.
+fn helps(site: Site<'_>, soft: &Call, out: &Attempt) -> bool {
+    let Some(contract) = site.contract() else {
+        return false;
+    };
+    let mut head = site.head.clone();
+    let place = caps::place_of(site.run, soft.node, out.rung);
+    head.lap.budget.came_back();
+    if let Some(taken) = head.lap.uses.dependency(place) {
+        taken.came_back();
+    }
+    if out.lap == head.lap.no {
+        head.lap.budget.settle(out.reserved, out.reserved);
+        if let Some(taken) = head.lap.uses.dependency(place) {
+            taken.settle(out.reserved, out.reserved, 0);
+        }
+    }
+    let without = Site {
+        head: &head,
+        ..site
+    };
+    rung::spec(contract, site.call.rung)
+        .is_some_and(|spec| attempt::check_limits(without, contract, &spec).is_ok())
 }
 
 /// A soft call takes a retry token only when the hard calls that wait for another attempt keep one
@@ -95,13 +192,8 @@ pub(crate) fn check_retries(site: Site<'_>, tokens: Tokens) -> Result<(), Refusa
     if tokens == Tokens::ZERO || !yields(run, head, call) {
         return Ok(());
     }
-    let hard = run.calls.ready().map(|(_, other)| other);
-    let hard = hard.filter(|other| run.is_on_hard_path(other.node));
-    let wanted = hard.filter_map(|other| {
-        let contract = run.class().node(other.node).contract()?;
-        let spec = rung::spec(contract, other.rung)?;
-        Some(attempt::retry_tokens(head, other, &spec))
-    });
+    let wanted = hard_waiting(run);
+    let wanted = wanted.map(|(other, spec)| attempt::retry_tokens(head, other, &spec));
     let kept = wanted.fold(Tokens::ZERO, |sum, wanted| sum + wanted);
     let left = head.lap.budget.retries_left();
     if tokens + kept <= left {

@@ -154,6 +154,7 @@ pub(super) fn admission(run: &Run, lap: &Lap) -> Option<Admission> {
         // Downtime moved the times later; they were decided on as they began.
         let mut times = lap.times;
         times.answer_by = times.answer_by.minus(lap.extended);
+        times.work_by = times.work_by.minus(lap.extended);
         let forecast = Forecast::default();
         Admission::of(run.class(), &forecast, (lap.started_at, &times))
     };

@@ -7,7 +7,7 @@ mod apply;
 
 use mainstay_graph::Contract;
 use mainstay_types::{
-    AttemptNo, CallId, Code, Millis, Reason, Refusal, Rung, Timestamp, Tokens, limits,
+    AttemptNo, CallId, Code, CostUnits, Millis, Reason, Refusal, Rung, Timestamp, Tokens, limits,
 };
 
 pub(crate) use apply::{Used, apply_interrupted, apply_late, apply_settled, apply_started};
@@ -16,10 +16,9 @@ use crate::call::{AttemptState, Call, EffectStatus, Phase};
 use crate::command::Evidence;
 use crate::event::{AttemptStarted, Event};
 use crate::guard::Site;
-use crate::next::{self, Ground};
 use crate::run::{Head, Run};
 use crate::rung::{self, RungSpec};
-use crate::{advance, caps, effect, guard, lap, yields};
+use crate::{caps, effect, guard, lap, yields};
 
 /// Whether an attempt could start now; the refusal names the call.
 pub(crate) fn may_start(run: &Run, id: CallId, now: Timestamp) -> Result<AttemptStarted, Refusal> {
@@ -50,16 +49,13 @@ fn plan_on(
     let call = site.call;
     check_meaning(site)?;
     let contract = site.contract().ok_or_else(|| site.not_ready())?;
-    let mut spec = rung::spec(contract, call.rung).ok_or_else(|| site.not_ready())?;
-    spec.cost = evidence
-        .predicted_cost
-        .map_or(spec.cost, |cost| spec.cost.max(cost));
+    let spec = rung::spec(contract, call.rung).ok_or_else(|| site.not_ready())?;
     let timeout = check_times(site, contract, &spec)?;
     check_attempts(run, id, call, &spec)?;
     let retry_tokens = check_limits(site, contract, &spec)?;
     yields::check_concurrency(site)?;
     let attempt = AttemptNo(u32::try_from(call.attempts.len()).unwrap_or(u32::MAX)).next();
-    let (rung, cost) = (call.rung, spec.cost);
+    let (rung, cost) = (call.rung, reserved(site, &spec, evidence));
     Ok(AttemptStarted {
         call: id,
         attempt,
@@ -71,8 +67,25 @@ fn plan_on(
     })
 }
 
+/// What is reserved for the attempt: its contract's cost, and as much of what such attempts were
+/// observed to cost as is left. What was observed never refuses what the contract allows: whether a
+/// call may start has to be known from the run alone, and an outlier must not stop a class.
+fn reserved(site: Site<'_>, spec: &RungSpec, evidence: Evidence) -> CostUnits {
+    let Some(observed) = evidence.predicted_cost else {
+        return spec.cost;
+    };
+    let of_budget = site.head.lap.budget.cost_left();
+    let of_budget = of_budget.less(yields::cost_of_others(site.run, site.call));
+    spec.cost
+        .max(observed.min(of_budget).min(caps::cost_left(site)))
+}
+
 /// The retry tokens that the attempt uses, when budget and caps allow it.
-fn check_limits(site: Site<'_>, contract: &Contract, spec: &RungSpec) -> Result<Tokens, Refusal> {
+pub(crate) fn check_limits(
+    site: Site<'_>,
+    contract: &Contract,
+    spec: &RungSpec,
+) -> Result<Tokens, Refusal> {
     let Site {
         run, head, call, ..
     } = site;
@@ -92,12 +105,8 @@ fn check_limits(site: Site<'_>, contract: &Contract, spec: &RungSpec) -> Result<
 pub(crate) fn stopped_by(site: Site<'_>) -> Option<Code> {
     let contract = site.contract()?;
     let spec = rung::spec(contract, site.call.rung)?;
-    let code = check_limits(site, contract, &spec).err()?.code;
-    let is_limit = matches!(
-        code,
-        Code::RetryTokensExhausted | Code::CostExhausted | Code::CapReached
-    );
-    is_limit.then_some(code)
+    let refusal = check_limits(site, contract, &spec).err()?;
+    caps::is_raisable(&refusal).then_some(refusal.code)
 }
 
 fn check_meaning(site: Site<'_>) -> Result<(), Refusal> {
@@ -260,8 +269,7 @@ fn check_retry_cap(site: Site<'_>, contract: &Contract, tokens: Tokens) -> Resul
         .about(site.run.path(site.id)))
 }
 
-/// The attempt that leaves. One whose contract fits and whose observed cost never will is not left
-/// to wait: the call goes on as after any other limit.
+/// The attempt that leaves.
 pub(crate) fn authorize(
     run: &Run,
     (id, rung, evidence): (CallId, Rung, Evidence),
@@ -271,23 +279,7 @@ pub(crate) fn authorize(
     if call.rung != rung {
         return Err(guard::not_ready(run, id, call));
     }
-    let started = match plan_on(run, (id, evidence), now) {
-        Ok(started) => started,
-        Err(refusal) => {
-            let site = guard::site(run, id, now)?;
-            let is_observed = plan(run, id, now).is_ok();
-            let why = is_observed.then(|| advance::final_for(site, &refusal));
-            let why = why
-                .flatten()
-                .ok_or_else(|| named(run, id, refusal.clone()))?;
-            let ground = Ground {
-                evidence,
-                refusal: Some(&refusal),
-                ..Ground::of(site)
-            };
-            return Ok(next::fall_back(ground, why));
-        }
-    };
+    let started = plan_on(run, (id, evidence), now).map_err(|refusal| named(run, id, refusal))?;
     let mut events = Vec::new();
     if run.writes(call) && call.effect.is_none() {
         events.push(Event::EffectIntended {

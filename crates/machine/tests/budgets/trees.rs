@@ -129,7 +129,7 @@ fn caps_with_a_pause_and_a_raise() {
         ",
         moves: &[Answer, Dear, Overloaded, Raise, Pass, Die],
     };
-    check(&tree, 49_000);
+    check(&tree, 27_000);
 }
 
 #[test]

@@ -100,3 +100,62 @@ fn a_later_run_ends_when_its_own_time_is_up() {
     "
     ));
 }
+
+#[test]
+fn a_class_that_says_when_its_work_ends_is_measured_by_that() {
+    // It works behind its answer: the caller is told later, as the class means it.
+    check(
+        "
+        read   a estimate=4s timeout=9s
+        start  answer_by=2s work_by=60s -> no AdmissionDecided, out a
+    ",
+    );
+    check(
+        "
+        read   a estimate=4s timeout=9s
+        start  answer_by=2s work_by=60s slow=a:70s -> rejected INSUFFICIENT_TIME_BUDGET
+    ",
+    );
+    // It stops before its answer: what cannot end by then is not begun.
+    check(
+        "
+        read   a estimate=1s timeout=9s
+        start  answer_by=10s work_by=5s slow=a:7s -> rejected INSUFFICIENT_TIME_BUDGET
+    ",
+    );
+}
+
+#[test]
+fn what_a_call_keeps_back_behind_itself_counts() {
+    check(
+        "
+        read   a estimate=1s timeout=4s reserve=3s
+        start  answer_by=9s slow=a:5s -> AdmissionDecided admitted path=8000 need=8000, out a
+    ",
+    );
+    check(
+        "
+        read   a estimate=1s timeout=4s reserve=3s
+        start  answer_by=9s slow=a:7s -> rejected INSUFFICIENT_TIME_BUDGET
+    ",
+    );
+}
+
+#[test]
+fn what_does_not_even_fit_behind_the_answer_is_rejected() {
+    check(&format!(
+        "{CLASS}
+        start  answer_by=9s slow=a:58s later=60s takes=later -> AdmissionDecided rejected
+    "
+    ));
+}
+
+#[test]
+fn an_admission_that_only_what_was_observed_allowed_is_recorded() {
+    check(&format!(
+        "{CLASS}
+        start  answer_by=9s within=4s slow=a:200ms,b:200ms \
+               -> AdmissionDecided admitted need=1900 left=4000 observed=2, out a s
+    "
+    ));
+}

@@ -65,10 +65,24 @@ fn a_refusal_that_reached_the_dead_owner_proves_the_write_absent() {
         write  order attempts=2
         start  retry=1
         crash
-        fail   order/1 OVERLOADED cost=0 -> LateResult order/1, \
+        fail   order/1 RATE_LIMITED cost=0 -> LateResult order/1, \
                EffectAbsent order REFUSED_BY_RECEIVER, AttemptStarted order/2, \
                budget assumed=0 spent=0 retry=1
         answer order -> completed
+    ",
+    );
+}
+
+#[test]
+fn a_refusal_that_proves_nothing_leaves_the_doubt_of_a_dead_owners_write() {
+    check(
+        "
+        write  order attempts=2
+        start  retry=0
+        crash
+        fail   order/1 OVERLOADED cost=0 -> LateResult order/1, no EffectAbsent, order in_doubt, \
+               budget assumed=0 spent=0
+        find   order applied -> completed
     ",
     );
 }

@@ -182,3 +182,86 @@ fn a_raised_budget_is_the_laps_own_and_the_next_one_begins_with_the_class_s() {
     ",
     );
 }
+
+#[test]
+fn a_soft_call_leaves_what_hard_calls_need_of_their_dependency() {
+    check(
+        "
+        soft   s asks=model cost=3
+        read   c
+        read   d needs=c asks=model cost=3
+        result s d
+        cap    model cost=5
+        start  cost=50 -> out c
+        may    s -> SOFT_YIELDS need_micros=3000000 used_micros=0 cap_micros=5000000 \
+               kept_micros=3000000
+        answer c -> out d
+        answer d cost=1 -> out s
+    ",
+    );
+    check(
+        "
+        soft   s asks=model attempts=3
+        read   d asks=model attempts=3 backoff=2s/2s
+        result s d
+        cap    model retries=1
+        start  retry=9 -> out s d
+        fail   d OVERLOADED draw=4294967295 -> out s
+        fail   s OVERLOADED -> NextDecided s omit CAP_REACHED SOFT_YIELDS, out
+        at     2s -> out d
+        answer d -> degraded
+    ",
+    );
+}
+
+#[test]
+fn a_soft_call_leaves_a_place_to_hard_calls_that_wait_for_one() {
+    check(
+        "
+        soft   s asks=model
+        read   c asks=model
+        read   d asks=model
+        result s c d
+        cap    model at_once=2
+        start  -> out c d
+        may    s -> CAP_REACHED used=2 cap=2
+        answer c -> out s d
+        answer d
+        answer s -> completed
+    ",
+    );
+    check(
+        "
+        soft   s cost=2
+        read   c cost=3 attempts=2 backoff=1s/1s
+        result s c
+        start  cost=20 at_once=4 -> out c
+        fail   c OVERLOADED draw=4294967295 -> out
+        may    s -> SOFT_YIELDS need_micros=2000000 used_micros=0 cap_micros=4000000 \
+               kept_micros=3000000
+        at     1s -> out c
+        answer c -> out s
+        answer s -> completed
+    ",
+    );
+}
+
+#[test]
+fn nobody_waits_for_a_cap_that_cannot_be_raised() {
+    check(
+        "
+        read   a attempts=9 cap=1 fallback=cache
+        start  retry=9 on_limit=pause -> out a
+        fail   a OVERLOADED -> out a
+        fail   a OVERLOADED -> rung a 1, NextDecided a fallback RETRY_TOKENS_EXHAUSTED cap=1
+        answer a -> degraded
+    ",
+    );
+    check(
+        "
+        read   a attempts=9 fallback=local
+        start  retry=9 on_limit=pause attempts_max=1 -> out a
+        fail   a OVERLOADED -> handed_off HARD_CALL_FAILED, NextDecided a fail CAP_REACHED
+    ",
+    );
+}

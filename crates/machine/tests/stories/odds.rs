@@ -121,7 +121,7 @@ fn a_refused_try_is_named_with_the_numbers_of_its_refusal() {
 }
 
 #[test]
-fn what_attempts_were_seen_to_cost_is_reserved_and_can_be_too_much() {
+fn what_attempts_were_seen_to_cost_is_reserved_as_far_as_there_is_so_much() {
     check(
         "
         read   policy cost=1
@@ -134,7 +134,18 @@ fn what_attempts_were_seen_to_cost_is_reserved_and_can_be_too_much() {
         "
         read   policy cost=1 fallback=cache
         observed x cost=10
-        start  cost=9 -> out policy, rung policy 1, NextDecided policy fallback COST_EXHAUSTED
+        start  cost=9 -> out policy, budget reserved=9
+        answer policy cost=10 -> completed, budget spent=10
+    ",
+    );
+    check(
+        "
+        soft   a cost=1
+        read   c
+        read   b needs=c cost=4
+        result a b
+        observed x cost=10
+        start  cost=9 -> out a c, budget reserved=5
     ",
     );
 }

@@ -80,3 +80,56 @@ fn a_soft_write_is_never_stopped() {
     ",
     );
 }
+
+#[test]
+fn a_soft_read_that_has_the_place_of_its_dependency_is_stopped_too() {
+    check(
+        "
+        soft   a asks=model
+        read   c
+        read   d needs=c asks=model
+        result a d
+        cap    model at_once=1
+        start  -> out a c
+        answer c -> out d, NextDecided a retry CANCELED PREEMPTED
+        answer d -> out a
+        answer a -> completed
+    ",
+    );
+}
+
+#[test]
+fn nobody_is_stopped_for_a_call_that_could_not_start_all_the_same() {
+    check(
+        "
+        soft   s cost=3
+        read   c
+        read   b
+        read   a needs=c cost=4
+        read   e needs=c
+        result s a b e
+        start  concurrency=3 cost=10 -> out s c b
+        answer c cost=2 -> out s b a
+        may    e -> CONCURRENCY_EXHAUSTED in_flight=3 held=0 limit=3
+        answer s cost=0 -> out b a e
+        answer a
+        answer b
+        answer e -> completed
+    ",
+    );
+}
+
+#[test]
+fn what_is_recorded_of_a_stop_is_that_it_was_one_and_counts_for_nothing() {
+    check(
+        "
+        soft   a attempts=2
+        read   c
+        read   d needs=c
+        read   e needs=c
+        result a d e
+        start  concurrency=2 -> out a c
+        answer c -> NextDecided a retry CANCELED PREEMPTED attempts_left=2
+    ",
+    );
+}

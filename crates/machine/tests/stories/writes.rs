@@ -134,3 +134,65 @@ fn a_write_whose_answer_cannot_be_read_is_in_doubt() {
     ",
     );
 }
+
+#[test]
+fn a_write_that_was_refused_without_proof_is_asked_about_before_it_is_given_up() {
+    // Its token goes to another call while it waits.
+    check(
+        "
+        write  order attempts=3 backoff=2s/2s
+        read   b attempts=3
+        result order b
+        start  retry=1 -> out order b
+        fail   order OVERLOADED draw=4294967295 -> EffectAbsent order REFUSED_BY_RECEIVER
+        fail   b OVERLOADED -> out b
+        at     2s -> order in_doubt, NextDecided order reconcile, no CallFailed
+        find   order applied -> order settled
+    ",
+    );
+    // The next answer is sure, and says nothing of the one before.
+    check(
+        "
+        write  order attempts=3
+        start  retry=2 -> out order
+        fail   order OVERLOADED -> out order
+        fail   order INVALID_INPUT -> order in_doubt, no CallFailed
+        find   order applied -> completed
+    ",
+    );
+    // Proven since.
+    check(
+        "
+        write  order attempts=2 bound=100ms
+        start  retry=1 -> out order
+        fail   order OVERLOADED -> out order
+        fail   order OVERLOADED -> order in_doubt
+        at     5s
+        find   order absent -> CallFailed order, handed_off
+    ",
+    );
+}
+
+#[test]
+fn a_lap_does_not_end_before_such_a_write_is_asked_about() {
+    check(
+        "
+        write  order attempts=3 backoff=5s/5s
+        read   b attempts=1
+        result order b
+        start  -> out order b
+        fail   order OVERLOADED draw=4294967295 -> out b
+        fail   b OVERLOADED -> HardPathLost b, order in_doubt, no LapEnded
+        find   order applied -> handed_off
+    ",
+    );
+    check(
+        "
+        write  order attempts=3 backoff=5s/5s
+        start  -> out order
+        fail   order OVERLOADED draw=4294967295 -> out
+        cancel -> order in_doubt, no LapEnded
+        find   order applied -> canceled
+    ",
+    );
+}
