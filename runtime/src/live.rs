@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use mainstay_ledger::{HeldKey, LedgerError};
 use mainstay_machine::{Action, Command, Run};
-use mainstay_types::{AttemptNo, CallId, Code, MessageId, Millis, Refusal, RunId, Timestamp, limits};
+use mainstay_types::{
+    AttemptNo, CallId, Code, MessageId, Millis, Refusal, RunId, Timestamp, limits,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;

@@ -64,7 +64,10 @@ fn a_caller_who_takes_it_is_told_later_at_once_and_the_outcome_comes_when_it_is_
     world.outside.script(|_| Does::Answer(17_000));
     let class = class(&world, Some(LATER));
     let life = world.live(&[class.erased()]);
-    let run = started(&life, start(&life, &class).answer_within(secs(3)).or_later());
+    let run = started(
+        &life,
+        start(&life, &class).answer_within(secs(3)).or_later(),
+    );
     is_later(&life, &run);
     assert_eq!(world.elapsed(), 0, "told at once");
     let outcome = life.outcome(&run);
@@ -81,7 +84,10 @@ fn work_behind_an_answer_ends_with_the_time_the_class_gives_it() {
     world.outside.script(|_| Does::Hang);
     let class = class(&world, Some(LATER));
     let life = world.live(&[class.erased()]);
-    let run = started(&life, start(&life, &class).answer_within(secs(3)).or_later());
+    let run = started(
+        &life,
+        start(&life, &class).answer_within(secs(3)).or_later(),
+    );
     assert_eq!(life.outcome(&run).kind, OutcomeKind::HandedOff);
     assert!(world.elapsed() <= LATER.get(), "{}", world.elapsed());
     let asks = world.outside.asks();
@@ -119,7 +125,10 @@ fn who_would_take_a_later_answer_waits_for_one_that_fits() {
 
     // The time of such a run is its caller's, and no more.
     world.outside.script(|_| Does::Hang);
-    let (run, at) = (started(&life, start(&life, &class).or_later()), world.elapsed());
+    let (run, at) = (
+        started(&life, start(&life, &class).or_later()),
+        world.elapsed(),
+    );
     assert_eq!(life.outcome(&run).kind, OutcomeKind::HandedOff);
     assert_eq!(world.elapsed() - at, 12_000);
 }
@@ -157,7 +166,11 @@ fn a_later_run_whose_process_stays_away_ends_at_the_time_it_had() {
         .script(|_| Does::Fail(100, maybe_sent(mainstay_types::FailureKind::Overloaded)));
     let class = class(&world, Some(LATER));
     let life = world.live(&[class.erased()]);
-    let id = started(&life, start(&life, &class).answer_within(secs(3)).or_later()).id();
+    let id = started(
+        &life,
+        start(&life, &class).answer_within(secs(3)).or_later(),
+    )
+    .id();
     life.run_for(50);
     life.crash();
     world.timers.advance(LATER);

@@ -178,8 +178,7 @@ fn crowd(tool: &Stubborn) -> Class<Minutes, u64> {
         call.attempts(6).soft("not told").add()
     });
     let [first, ..] = told;
-    g.finish(first, |_, _| 0)
-        .expect("a valid class")
+    g.finish(first, |_, _| 0).expect("a valid class")
 }
 
 /// F13: a tool ignores cancellation and its attempts time out again and again.

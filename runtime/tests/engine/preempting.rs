@@ -96,7 +96,10 @@ fn wanted(asks: &[(&str, u64)]) -> Vec<(String, u64)> {
 fn attempts_of_soft(world: &World, id: RunId) -> Vec<AttemptState> {
     let run = world.state(id);
     let (_, soft) = run.calls().iter().next().unwrap();
-    soft.attempts.iter().map(|made| made.state.clone()).collect()
+    soft.attempts
+        .iter()
+        .map(|made| made.state.clone())
+        .collect()
 }
 
 #[test]
