@@ -2,15 +2,17 @@
 //!
 //! One watch for each operation of a dependency, shared by all classes that ask it. Nine of ten is
 //! what counts. Until enough was seen nothing is said, and the contract's estimate holds; what was
-//! seen long ago is forgotten. Nothing here is stored: what a decision used is in its event.
+//! seen long ago is forgotten, and so is all of it when nothing was seen for a while: a start that
+//! is refused for it asks nobody, and nothing else might ever show that it is over. Nothing here is
+//! stored: what a decision used is in its event.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use hdrhistogram::Histogram;
 use mainstay_graph::Contract;
-use mainstay_types::{CostUnits, DependencyName, Millis, Rung, limits};
+use mainstay_types::{CostUnits, DependencyName, Millis, Rung, Timestamp, limits};
 use parking_lot::Mutex;
 
 /// "Nothing is known."
@@ -39,6 +41,8 @@ pub(crate) struct Watch {
     took: AtomicU64,
     /// Nine of ten cost no more, in micro-units.
     cost: AtomicU64,
+    /// When the newest was seen, in milliseconds of the engine's time.
+    seen_at: AtomicI64,
 }
 
 #[derive(Debug)]
@@ -83,12 +87,19 @@ impl Watch {
             seen: Mutex::new(Seen { took, cost }),
             took: AtomicU64::new(UNKNOWN),
             cost: AtomicU64::new(UNKNOWN),
+            seen_at: AtomicI64::new(i64::MIN),
         }
     }
 
-    /// An attempt is over; its cost is known when the provider said it.
-    pub(crate) fn note(&self, took: Millis, cost: Option<CostUnits>) {
+    /// An attempt is over, now; its cost is known when the provider said it.
+    pub(crate) fn note(&self, took: Millis, cost: Option<CostUnits>, now: Timestamp) {
         let mut seen = self.seen.lock();
+        if !self.is_fresh(now) {
+            (seen.took, seen.cost) = (Windows::new(), Windows::new());
+            self.took.store(UNKNOWN, Ordering::Relaxed);
+            self.cost.store(UNKNOWN, Ordering::Relaxed);
+        }
+        self.seen_at.fetch_max(now.as_millis(), Ordering::Relaxed);
         if let Some(nine_of_ten) = seen.took.note(took.get()) {
             self.took.store(nine_of_ten, Ordering::Relaxed);
         }
@@ -99,14 +110,22 @@ impl Watch {
         }
     }
 
-    /// How long nine of ten attempts took.
-    pub(crate) fn took(&self) -> Option<Millis> {
-        known(&self.took).map(Millis::new)
+    /// How long nine of ten attempts took, as far as that counts now.
+    pub(crate) fn took(&self, now: Timestamp) -> Option<Millis> {
+        let took = known(&self.took).filter(|_| self.is_fresh(now));
+        took.map(Millis::new)
     }
 
-    /// What nine of ten attempts cost.
-    pub(crate) fn cost(&self) -> Option<CostUnits> {
-        known(&self.cost).map(CostUnits::micros)
+    /// What nine of ten attempts cost, as far as that counts now.
+    pub(crate) fn cost(&self, now: Timestamp) -> Option<CostUnits> {
+        let cost = known(&self.cost).filter(|_| self.is_fresh(now));
+        cost.map(CostUnits::micros)
+    }
+
+    /// Whether something was seen lately.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        let seen_at = Timestamp::from_millis(self.seen_at.load(Ordering::Relaxed));
+        now.since(seen_at) < Millis::new(limits::SEEN_FRESH_MS)
     }
 }
 
@@ -149,10 +168,13 @@ impl Windows {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
     fn seen(values: impl IntoIterator<Item = u64>) -> Watch {
         let watch = Watch::new();
         for value in values {
-            watch.note(Millis::new(value), Some(CostUnits::micros(value * 3)));
+            let cost = CostUnits::micros(value * 3);
+            watch.note(Millis::new(value), Some(cost), NOW);
         }
         watch
     }
@@ -161,17 +183,17 @@ mod tests {
     fn nothing_is_said_before_enough_was_seen() {
         let few = u64::from(limits::SEEN_ATTEMPTS_MIN) - 1;
         let watch = seen(std::iter::repeat_n(700, usize::try_from(few).expect("few")));
-        assert_eq!((watch.took(), watch.cost()), (None, None));
-        watch.note(Millis::new(700), None);
-        assert_eq!(watch.cost(), None, "what it costs was seen less often");
-        let took = watch.took().expect("enough was seen").get();
+        assert_eq!((watch.took(NOW), watch.cost(NOW)), (None, None));
+        watch.note(Millis::new(700), None, NOW);
+        assert_eq!(watch.cost(NOW), None, "what it costs was seen less often");
+        let took = watch.took(NOW).expect("enough was seen").get();
         assert!((700..=710).contains(&took), "{took}");
     }
 
     #[test]
     fn nine_of_ten_are_below_and_the_slowest_tenth_is_not_waited_for() {
         let watch = seen((0..200).map(|n| if n % 10 == 9 { 60_000 } else { 100 + n }));
-        let took = watch.took().expect("enough was seen").get();
+        let took = watch.took(NOW).expect("enough was seen").get();
         assert!((290..=310).contains(&took), "{took}");
     }
 
@@ -180,14 +202,33 @@ mod tests {
         let bound = usize::try_from(limits::SEEN_ATTEMPTS_MAX).expect("few");
         let slow = std::iter::repeat_n(9_000, bound);
         let watch = seen(slow.chain(std::iter::repeat_n(50, bound)));
-        let took = watch.took().expect("enough was seen").get();
+        let took = watch.took(NOW).expect("enough was seen").get();
         assert!((50..=51).contains(&took), "{took}");
     }
 
     #[test]
     fn values_beyond_the_range_are_its_end() {
         let watch = seen(std::iter::repeat_n(u64::MAX / 3, 32));
-        let took = watch.took().expect("enough was seen").get();
+        let took = watch.took(NOW).expect("enough was seen").get();
         assert!(VALUE_MAX / 2 < took, "{took}");
+    }
+
+    #[test]
+    fn what_was_seen_counts_for_a_while_and_then_it_takes_enough_again() {
+        let enough = usize::try_from(limits::SEEN_ATTEMPTS_MIN).expect("few");
+        let watch = seen(std::iter::repeat_n(700, enough));
+        let fresh = Millis::new(limits::SEEN_FRESH_MS);
+        let last = NOW + fresh.less(Millis::new(1));
+        assert!(watch.took(last).is_some() && watch.cost(last).is_some());
+        let over = NOW + fresh;
+        assert_eq!((watch.took(over), watch.cost(over)), (None, None));
+        let cost = Some(CostUnits::micros(20));
+        for _ in 1..enough {
+            watch.note(Millis::new(10), cost, over);
+            assert_eq!((watch.took(over), watch.cost(over)), (None, None));
+        }
+        watch.note(Millis::new(10), cost, over);
+        let now = (watch.took(over), watch.cost(over));
+        assert_eq!(now, (Some(Millis::new(10)), cost));
     }
 }

@@ -72,11 +72,12 @@ pub(crate) fn attempt(
         };
         let end = marked_polls(&shared, run, send(&shared, out)).await;
         drop(guard);
+        let now = shared.now();
         if let Some(watch) = &watch {
-            note(watch, &end, shared.now().since(began));
+            note(watch, &end, (began, now));
         }
         let evidence = Evidence {
-            predicted: watch.as_ref().and_then(|watch| watch.took()),
+            predicted: watch.as_ref().and_then(|watch| watch.took(now)),
             ..evidence
         };
         report.deliver(settle(settle_end(end), evidence)).await;
@@ -85,11 +86,12 @@ pub(crate) fn attempt(
 
 /// What an attempt took is seen when it was answered, and when it took all of its time: how fast a
 /// provider says no tells nothing about how long it works.
-fn note(watch: &Watch, end: &Result<RawAnswer, Failure>, took: Millis) {
+fn note(watch: &Watch, end: &Result<RawAnswer, Failure>, (began, now): (Timestamp, Timestamp)) {
+    let took = now.since(began);
     match end {
-        Ok(answer) => watch.note(took, answer.cost),
+        Ok(answer) => watch.note(took, answer.cost, now),
         Err(failure) if failure.provider_code.as_deref() == Some(codes::ATTEMPT_TIMEOUT) => {
-            watch.note(took, failure.cost);
+            watch.note(took, failure.cost, now);
         }
         Err(_) => {}
     }

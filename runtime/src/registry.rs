@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mainstay_class::ErasedClass;
 use mainstay_dispatch::{AttemptService, Provider, Stack};
 use mainstay_machine::{ClassRef, Forecast, Run};
-use mainstay_types::{ClassName, ClassVersion, Digest, Millis, NodeId, Rung};
+use mainstay_types::{ClassName, ClassVersion, Digest, Millis, NodeId, Rung, Timestamp};
 
 use crate::forecast::{Watch, Watches};
 
@@ -103,13 +103,13 @@ impl Registered {
         self.watches.get(&(node, rung))
     }
 
-    /// What is known of how long runs of the class take.
-    pub(crate) fn forecast(&self, takes_later: bool) -> Forecast {
+    /// What is known now of how long runs of the class take.
+    pub(crate) fn forecast(&self, takes_later: bool, now: Timestamp) -> Forecast {
         let primaries = self
             .watches
             .iter()
             .filter(|((_, rung), _)| *rung == Rung(0));
-        let seen = primaries.filter_map(|(&(node, _), watch)| Some((node, watch.took()?)));
+        let seen = primaries.filter_map(|(&(node, _), watch)| Some((node, watch.took(now)?)));
         Forecast {
             queue: Millis::ZERO,
             calls: seen.collect(),

@@ -86,7 +86,8 @@ impl<I: Value, O: Value> Start<I, O> {
         self
     }
 
-    /// How long this caller waits, when that is less than the class says.
+    /// How long this caller waits, when that is less than the class says. It is for the run that
+    /// begins: one that its key finds keeps its times, and a next lap has the class's.
     ///
     /// A run whose needs do not fit is not begun: INSUFFICIENT_TIME_BUDGET, with the numbers.
     pub const fn answer_within(mut self, within: Millis) -> Self {
@@ -199,7 +200,7 @@ async fn begin(shared: &Arc<Shared>, request: Request) -> Result<Found, EngineEr
     let registered = startable(shared, &request.class)?;
     let now = shared.now();
     let id = shared.ports.ids.run_id(now);
-    let forecast = registered.forecast(request.takes_later);
+    let forecast = registered.forecast(request.takes_later, now);
     let started = started((shared, &registered), id, request, now);
     let ask = Box::new(AskStart { started, forecast });
     match drive_new(shared, registered, ask).await {

@@ -340,8 +340,8 @@ impl Turn<'_> {
             .registered
             .and_then(|code| code.watch(call.node, call.rung));
         Evidence {
-            predicted: watch.and_then(|watch| watch.took()),
-            predicted_cost: watch.and_then(|watch| watch.cost()),
+            predicted: watch.and_then(|watch| watch.took(self.now)),
+            predicted_cost: watch.and_then(|watch| watch.cost(self.now)),
             ..Evidence::default()
         }
     }

@@ -171,6 +171,11 @@ pub const SEEN_ATTEMPTS_MIN: u32 = 20;
 /// Unit: attempts. Enforced by: the runtime. Beyond: forgotten.
 pub const SEEN_ATTEMPTS_MAX: u32 = 512;
 
+/// How long what was seen of an operation counts while nothing new is seen of it: who is refused
+/// for it asks nobody, so nothing would ever show that it is over.
+/// Unit: milliseconds. Enforced by: the runtime. Beyond: forgotten; the contract's estimate holds.
+pub const SEEN_FRESH_MS: u64 = 60_000;
+
 /// Operations one process watches.
 /// Unit: operations. Enforced by: the runtime. Beyond: the contract's estimate holds.
 pub const SEEN_OPERATIONS_MAX: usize = 4_096;
