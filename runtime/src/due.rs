@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use mainstay_dispatch::{AttemptFacts, SpanId};
+use mainstay_graph::Contract;
 use mainstay_machine::{Attempt, Call, Command, Settle, effect};
-use mainstay_types::{AttemptNo, BoxFuture, CallId, Millis, Timestamp, limits};
+use mainstay_types::{AttemptNo, BoxFuture, CallId, Millis, Rung, Timestamp, limits};
 use tokio_util::sync::CancellationToken;
 
 use crate::live::Live;
@@ -47,7 +48,11 @@ impl Live {
         };
         let watch = self.registered.as_ref();
         let watch = watch.and_then(|code| code.watch(call.node, attempt.rung).cloned());
+        let contract = self.run.class().node(call.node).contract();
+        let promised = contract.map(|contract| promised(contract, attempt.rung));
+        let short = promised.filter(|(most, _)| attempt.timeout < *most);
         let out = Outgoing {
+            is_short_of: short.map(|(_, estimate)| estimate),
             call: id,
             attempt: no,
             at: attempt.at,
@@ -117,4 +122,12 @@ impl Live {
             traceparent,
         })
     }
+}
+
+/// How long an attempt on a rung may take by its contract, and how long it is expected to take.
+fn promised(contract: &Contract, rung: Rung) -> (Millis, Millis) {
+    let below = usize::from(rung.get()).checked_sub(1);
+    let fallback = below.and_then(|below| contract.fallbacks.get(below));
+    let of_primary = (contract.timeout, contract.estimate);
+    fallback.map_or(of_primary, |fallback| (fallback.timeout, fallback.estimate))
 }

@@ -128,13 +128,14 @@ impl Watch {
     /// Whether nothing was seen for so long that nothing is believed any more.
     fn is_stale(&self, now: Timestamp) -> bool {
         let last = Timestamp::from_millis(self.last.load(Ordering::Relaxed));
-        last + Millis::new(limits::SEEN_MS_MAX) < now
+        last + Millis::new(limits::SEEN_MS_MAX) <= now
     }
 }
 
 impl Windows {
     fn new() -> Self {
-        let new = || Histogram::new_with_max(VALUE_MAX, 2).expect("a valid range and precision");
+        // They grow with what is recorded: most operations of a process are never asked.
+        let new = || Histogram::new(2).expect("a valid precision");
         Self {
             now: new(),
             before: new(),
@@ -143,7 +144,8 @@ impl Windows {
 
     /// Counts a value; the quantile when it is taken anew.
     fn note(&mut self, value: u64) -> Option<u64> {
-        self.now.saturating_record(value.min(VALUE_MAX));
+        let value = value.min(VALUE_MAX);
+        self.now.record(value).expect("it grows to the bound");
         let fresh = self.now.len();
         if u64::from(limits::SEEN_ATTEMPTS_MAX / 2) <= fresh {
             std::mem::swap(&mut self.now, &mut self.before);
@@ -207,7 +209,7 @@ mod tests {
     fn what_nobody_asked_for_a_while_is_forgotten_and_has_to_be_seen_anew() {
         let few = usize::try_from(limits::SEEN_ATTEMPTS_MIN).expect("few");
         let watch = seen(std::iter::repeat_n(9_000, few));
-        let while_ = Millis::new(limits::SEEN_MS_MAX);
+        let while_ = Millis::new(limits::SEEN_MS_MAX - 1);
         assert!(watch.took(NOW + while_).is_some() && watch.cost(NOW + while_).is_some());
         let later = NOW + while_ + Millis::new(1);
         assert_eq!((watch.took(later), watch.cost(later)), (None, None));

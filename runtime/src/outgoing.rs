@@ -33,6 +33,8 @@ pub(crate) struct Outgoing {
     pub(crate) service: AttemptService,
     /// What is seen of such attempts.
     pub(crate) watch: Option<Arc<Watch>>,
+    /// When it has less time than its contract gives such attempts: the contract's estimate.
+    pub(crate) is_short_of: Option<Millis>,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -64,6 +66,7 @@ pub(crate) fn attempt(
             })
         };
         let (run, watch, began) = (out.facts.run, out.watch.clone(), shared.now());
+        let is_short_of = out.is_short_of;
         let mut report = Report {
             shared: Arc::clone(&shared),
             run,
@@ -73,7 +76,7 @@ pub(crate) fn attempt(
         let end = marked_polls(&shared, run, send(&shared, out)).await;
         drop(guard);
         if let Some(watch) = &watch {
-            note(watch, &end, (began, shared.now()));
+            note((watch, is_short_of), &end, (began, shared.now()));
         }
         let evidence = Evidence {
             predicted: watch.as_ref().and_then(|watch| watch.took(shared.now())),
@@ -84,13 +87,20 @@ pub(crate) fn attempt(
 }
 
 /// What an attempt took is seen when it was answered, and when it took all of its time: how fast a
-/// provider says no tells nothing about how long it works.
-fn note(watch: &Watch, end: &Result<RawAnswer, Failure>, (began, now): (Timestamp, Timestamp)) {
+/// provider says no tells nothing about how long it works. One that was cut short by its run's time
+/// would have taken longer, and makes nothing look faster than it was known to be.
+fn note(
+    (watch, is_short_of): (&Watch, Option<Millis>),
+    end: &Result<RawAnswer, Failure>,
+    (began, now): (Timestamp, Timestamp),
+) {
     let took = now.since(began);
     match end {
         Ok(answer) => watch.note(now, took, answer.cost),
         Err(failure) if failure.provider_code.as_deref() == Some(codes::ATTEMPT_TIMEOUT) => {
-            watch.note(now, took, failure.cost);
+            let known = is_short_of.map(|estimate| watch.took(now).unwrap_or(estimate));
+            let least = known.unwrap_or(Millis::ZERO);
+            watch.note(now, took.max(least), failure.cost);
         }
         Err(_) => {}
     }

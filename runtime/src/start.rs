@@ -11,7 +11,9 @@ use std::sync::Arc;
 use mainstay_class::{Class, Value};
 use mainstay_dispatch::TraceContext;
 use mainstay_ledger::HeldKey;
-use mainstay_machine::{AskStart, ClassRef, Command, RunStarted, start};
+use mainstay_machine::{
+    Admission, AskStart, ClassRef, Command, OutcomeKind, RunStarted, Verdict, start,
+};
 use mainstay_types::{
     Code, LapNo, Millis, Payload, Refusal, RunId, StartKey, Tenant, Timestamp, json, limits,
 };
@@ -79,14 +81,17 @@ impl<I: Value, O: Value> Start<I, O> {
     }
 
     /// Goes on in a next lap when the key stands for a run that ended handed_off, degraded or
-    /// failed: fresh times and budget on the same keys and effects. Any other run of the key is
-    /// found as it is. Without a key it changes nothing.
+    /// failed, or that was rejected: fresh times and budget of the class on the same keys and
+    /// effects, whatever `answer_within` says. A rejected one only when it fits its time by now,
+    /// else INSUFFICIENT_TIME_BUDGET. Any other run of the key is found as it is. Without a key it
+    /// changes nothing.
     pub fn or_continue(mut self) -> Self {
         self.continues = true;
         self
     }
 
-    /// How long this caller waits, when that is less than the class says.
+    /// How long this caller waits, when that is less than the class says. It is for the run that
+    /// begins: one that its key finds keeps its times, and a next lap has the class's.
     ///
     /// A run whose needs do not fit is not begun: INSUFFICIENT_TIME_BUDGET, with the numbers.
     pub const fn answer_within(mut self, within: Millis) -> Self {
@@ -141,11 +146,12 @@ impl<I: Value, O: Value> IntoFuture for Start<I, O> {
                 within: self.within,
                 takes_later: self.takes_later,
             };
-            let class = request.class.name.clone();
+            let (class, stored) = (request.class.name.clone(), request.class.clone());
             let begun = begin(&shared, request).await;
             let found = begun.inspect_err(|error| observe::metrics::refused(&class, error))?;
             if found.reused && continues {
-                Box::pin(go_on(&shared, found.id)).await?;
+                let gone_on = Box::pin(go_on(&shared, found.id, &stored)).await;
+                gone_on.inspect_err(|error| observe::metrics::refused(&class, error))?;
             }
             Ok(RunHandle::new(shared, found))
         })
@@ -219,8 +225,13 @@ async fn begin(shared: &Arc<Shared>, request: Request) -> Result<Found, EngineEr
     }
 }
 
-/// Opens the next lap of a run that can be gone on from; any other is left as it is.
-async fn go_on(shared: &Arc<Shared>, id: RunId) -> Result<(), EngineError> {
+/// Opens the next lap of a run that can be gone on from; any other is left as it is. One that was
+/// rejected is asked about its time again: a caller who tries once more makes nothing fit.
+async fn go_on(shared: &Arc<Shared>, id: RunId, class: &ClassRef) -> Result<(), EngineError> {
+    let summary = shared.ledger.summary(id).await?;
+    if summary.is_some_and(|row| row.outcome == Some(OutcomeKind::Rejected)) {
+        fits_now(shared, class)?;
+    }
     let asks = Asks::of("the caller of start", "or_continue");
     match control::go_on(shared, id, asks).await {
         Ok(_) => Ok(()),
@@ -228,6 +239,18 @@ async fn go_on(shared: &Arc<Shared>, id: RunId) -> Result<(), EngineError> {
             Ok(())
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Whether a lap with the class's own times fits them.
+fn fits_now(shared: &Arc<Shared>, class: &ClassRef) -> Result<(), Refusal> {
+    let (registered, now) = (startable(shared, class)?, shared.now());
+    let data = &registered.class.data;
+    let times = start::lap_times(data, now, None);
+    let admission = Admission::of(data, &registered.forecast(now, false), (now, &times));
+    match admission.verdict {
+        Verdict::Admitted => Ok(()),
+        Verdict::Later | Verdict::Rejected => Err(admission.refusal(data)),
     }
 }
 

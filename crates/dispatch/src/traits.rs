@@ -20,7 +20,8 @@ pub struct Answer<T> {
     pub value: T,
     /// What the attempt cost; `None`: what its contract expects.
     pub cost: Option<CostUnits>,
-    /// Retries that a client library made inside this attempt. They are deducted from the budget.
+    /// Requests that a client library sent inside this attempt beyond the first: retries of its
+    /// own, and each extra copy of a hedge. One retry token of the run is deducted for each.
     pub client_retries: u32,
 }
 
@@ -42,7 +43,11 @@ impl<T> Answer<T> {
         self
     }
 
-    /// Reports retries that a client library made.
+    /// Reports requests that a client library sent beyond the first: its retries, and each extra
+    /// copy of a hedge.
+    ///
+    /// It did not ask, so all of them are deducted even when the run has fewer retry tokens left;
+    /// nothing that needs a token starts then.
     #[must_use]
     pub fn client_retries(mut self, retries: u32) -> Self {
         self.client_retries = retries;
@@ -128,7 +133,8 @@ pub trait Read: Send + Sync + 'static {
     /// `DependencyName`; broken ones are NAME_INVALID when the class is built.
     fn name(&self) -> &str;
 
-    /// Asks once. It must not retry: say `client_retries` when a library does.
+    /// Asks once. It must not retry or hedge: say `client_retries` when a library does, here or in
+    /// the failure.
     ///
     /// A failure of unknown kind is made by [`crate::unclassified`]; a panic is caught and is a
     /// failure of the attempt. Must be cancel safe: the future is dropped when the attempt's time
@@ -163,7 +169,8 @@ pub trait Write: Send + Sync + 'static {
     /// The dependency's name: the port that tests and simulations replace.
     fn name(&self) -> &str;
 
-    /// Sends once, under `cx.effect_key`.
+    /// Sends once, under `cx.effect_key`. It must not retry or hedge: say `client_retries` when a
+    /// library does, here or in the failure.
     ///
     /// `Sent::NotSent` in a failure is a proof: no byte of the request left, or the receiver said
     /// it did nothing. Everything that is not proven is in doubt, and [`Write::find`] is asked.

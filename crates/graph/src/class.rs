@@ -207,7 +207,8 @@ pub enum OnLimit {
     /// What costs less is tried, and then the call fails as after any other failure.
     #[default]
     Degrade,
-    /// The run waits until the limit is raised, or until its time is up.
+    /// The run waits until the limit of its budget is raised, or until its time is up. A cap cannot
+    /// be raised, so nobody waits for one: as with `Degrade`.
     Pause,
     /// The lap is handed off.
     HandOff,

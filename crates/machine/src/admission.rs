@@ -119,7 +119,8 @@ impl Admission {
             .about(format!("{} v{}", class.name, class.version))
     }
 
-    /// Whether the class alone would admit it too, and on no less, so that there is nothing to record.
+    /// Whether the class alone would admit it too, and on no less, so that there is nothing to
+    /// record.
     fn is_plain(&self, class: &TaskClass, begin: (Timestamp, &LapTimes)) -> bool {
         let alone = Self::of(class, &Forecast::default(), begin);
         let both = [self.verdict, alone.verdict] == [Verdict::Admitted; 2];

@@ -197,7 +197,11 @@ pub(crate) fn check_retries(site: Site<'_>, tokens: Tokens) -> Result<(), Refusa
         yields::kept_of(site, asked).retry_tokens
     });
     let what = "retries of its dependency";
-    let numbers = |refusal: Refusal| refusal.with("need", tokens.get()).with("left", left.get());
+    let place = place_of(site.run, site.call.node, site.call.rung);
+    let used = place.and_then(|place| site.head.lap.uses.dependencies.get(place));
+    let used = used.map_or(Tokens::ZERO, |taken| taken.retry_used);
+    let cap = used + left;
+    let numbers = |refusal: Refusal| refusal.with("used", used.get()).with("cap", cap.get());
     if left < tokens {
         return Err(numbers(refusal(site, what)));
     }

@@ -81,8 +81,8 @@ fn is_advisory(run: &Run, call: &Call) -> bool {
     }
 }
 
-/// What the lap itself has come to, beside its calls. It does not end while a write that waits to be
-/// sent again may be in the world: that is asked first.
+/// What the lap itself has come to, beside its calls. It does not end while a write that waits to
+/// be sent again may be in the world: that is asked first.
 pub(crate) fn due(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
     let events = come_to(run, head, now);
     let is_end = |event: &Event| matches!(event, Event::LapEnded { .. });

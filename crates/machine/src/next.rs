@@ -119,8 +119,8 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
     }
 }
 
-/// A call that waited for its next attempt and does not get it: asked about first, when its last one
-/// may have done it all the same; else as after any failure.
+/// A call that waited for its next attempt and does not get it: asked about first, when its last
+/// one may have done it all the same; else as after any failure.
 pub(crate) fn go_on_without(ground: Ground<'_>, why: Why) -> Vec<Event> {
     match doubt::is_open(ground.site.call) {
         true => reconcile(ground),

@@ -119,7 +119,8 @@ pub struct Failure {
     pub message: Option<String>,
     /// How long the provider asked us to wait.
     pub retry_after: Option<Millis>,
-    /// Retries a client library made inside this attempt.
+    /// Requests a client library sent inside this attempt beyond the first: retries of its own, and
+    /// each extra copy of a hedge. One retry token of the run is deducted for each.
     pub client_retries: u32,
     /// What the attempt cost, when the provider said so.
     pub cost: Option<CostUnits>,
@@ -158,6 +159,14 @@ impl Failure {
     #[must_use]
     pub const fn retry_after(mut self, wait: Millis) -> Self {
         self.retry_after = Some(wait);
+        self
+    }
+
+    /// Adds how many requests a client library sent beyond the first: its retries, and each extra
+    /// copy of a hedge.
+    #[must_use]
+    pub const fn client_retries(mut self, retries: u32) -> Self {
+        self.client_retries = retries;
         self
     }
 

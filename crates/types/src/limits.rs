@@ -172,8 +172,8 @@ pub const SEEN_ATTEMPTS_MIN: u32 = 20;
 pub const SEEN_ATTEMPTS_MAX: u32 = 512;
 
 /// How long after the last attempt of an operation what was seen of it is believed.
-/// Unit: ms. Enforced by: the runtime. Beyond: forgotten; the contract's estimate holds again, so that
-/// an operation that nobody asks any more because it was slow is asked again.
+/// Unit: ms. Enforced by: the runtime. Beyond: forgotten; the contract's estimate holds again, so
+/// that an operation that nobody asks any more because it was slow is asked again.
 pub const SEEN_MS_MAX: u64 = 60_000;
 
 /// Operations one process watches.

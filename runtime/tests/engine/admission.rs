@@ -242,3 +242,35 @@ fn a_dependency_that_became_fast_is_trusted_again_once_its_slow_answers_are_long
     let run = hasty(&life, &two).expect("the slow answers are forgotten");
     assert_eq!(life.outcome(&run).kind, OutcomeKind::Completed);
 }
+
+/// Refused starts ask nobody, so nothing would show them that the dependency is well again.
+#[test]
+fn a_class_that_refuses_everybody_tries_again_when_nothing_was_seen_for_a_while() {
+    let world = World::new();
+    let class = reads(&world, "hasty", (1, secs(2)));
+    let life = world.live(&[class.erased()]);
+    let start = || {
+        let start = life.engine.start(&class, minutes("M", 0));
+        life.block_on(start.into_future())
+    };
+    world.outside.script(|_| Does::Hang);
+    let all_time_out = || {
+        for _ in 0..ENOUGH {
+            let run = start().expect("the contract says 500 ms");
+            assert_eq!(life.outcome(&run).kind, OutcomeKind::HandedOff);
+        }
+        is_refused_for(start(), 2_000);
+    };
+    all_time_out();
+    life.run_for(limits::SEEN_MS_MAX - 1);
+    is_refused_for(start(), 2_000);
+    life.run_for(1);
+    // It is not well yet, and after as many tries that is known again.
+    all_time_out();
+    world.outside.script(|_| Does::Answer(100));
+    life.run_for(limits::SEEN_MS_MAX);
+    for _ in 0..2 * ENOUGH {
+        let run = start().expect("it is well again");
+        assert_eq!(life.outcome(&run).kind, OutcomeKind::Completed);
+    }
+}

@@ -118,3 +118,21 @@ fn a_run_keeps_its_shorter_time_over_a_crash_and_for_whoever_finds_it_by_its_key
     assert_eq!(asks, [(0, 3_500), (1_000, 2_500)]);
     world.must_be_sound();
 }
+
+#[test]
+fn the_next_lap_of_a_run_has_the_classs_time_again() {
+    let world = World::new();
+    world.outside.script(|_| Does::Hang);
+    let class = class(&world);
+    let life = world.live(&[class.erased()]);
+    let run = within(&life, (&class, "K"), secs(3));
+    assert_eq!(life.outcome(&run).kind, OutcomeKind::HandedOff);
+    let at = world.elapsed();
+    world.outside.script(|_| Does::Answer(5_000));
+    let start = life.engine.start(&class, minutes("M", 0)).key("K");
+    let start = start.answer_within(secs(3)).or_continue();
+    let on = life.block_on(start.into_future()).expect("it goes on");
+    assert_eq!(on.id(), run.id());
+    assert_eq!(times(&world, on.id()), (at + 10_000, at + 9_500));
+    assert_eq!(life.outcome(&on).kind, OutcomeKind::Completed);
+}

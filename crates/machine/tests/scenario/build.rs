@@ -1,10 +1,10 @@
 //! Lines to a task class. Defaults are in one place; every option is checked by name.
 //!
 //! Nodes: `read soft advisory write each local when NAME [needs=a,b] [when=p] [attempts= timeout=
-//! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes asks=DEPENDENCY] [notice=]
-//! [max= scope= effect= bound= ttl= resolve=]`; then `result NAME..` (default: the last node), `reserve
-//! [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries= at_once= cost=]`; without `asks`
-//! a node asks the dependency of its own name.
+//! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes asks=DEPENDENCY]
+//! [notice=] [max= scope= effect= bound= ttl= resolve=]`; then `result NAME..` (default: the last
+//! node), `reserve [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries= at_once= cost=]`;
+//! without `asks` a node asks the dependency of its own name.
 
 use std::sync::Arc;
 

@@ -1,10 +1,13 @@
 //! Why a run stands where it stands: what is told of runs in trouble, and that the numbers it names
 //! are enough.
 
-use mainstay_graph::{DependencyCap, OnLimit, TaskClass};
+use mainstay_graph::{Contract, Criticality, DependencyCap, NodeKind, OnLimit, TaskClass};
 use mainstay_machine::command::AskRaise;
 use mainstay_machine::{Command, Finding, Quarantine, may_start};
-use mainstay_types::{CallId, Code, CostUnits, Failure, FailureKind, LapNo, Millis, Sent, Tokens};
+use mainstay_types::{
+    CallId, Code, CostUnits, DependencyName, Failure, FailureKind, LapNo, Millis, NodeId, Sent,
+    Tokens, limits,
+};
 use serde_json::{Value, json};
 
 use super::story::{ITEM, POLICY, RELATED, Story, class};
@@ -17,6 +20,17 @@ fn why(story: &Story) -> WhyView {
 
 fn seen(story: &Story) -> Value {
     serde_json::from_str(&serde_json::to_string(&why(story)).unwrap()).unwrap()
+}
+
+fn overloaded() -> Failure {
+    Failure::new(FailureKind::Overloaded, Sent::Answered)
+}
+
+fn contract(class: &mut TaskClass, node: usize) -> &mut Contract {
+    let NodeKind::Read { contract } = &mut class.nodes[node].kind else {
+        panic!("node {node} is no read");
+    };
+    contract
 }
 
 fn transient() -> Failure {
@@ -272,25 +286,94 @@ fn a_cap_is_named_as_what_only_another_version_of_the_class_changes() {
         1,
         pausing(|class| {
             class.caps.dependencies = vec![DependencyCap {
-                dependency: mainstay_types::DependencyName::new("policy").unwrap(),
-                retry_tokens: Some(Tokens::ZERO),
+                dependency: DependencyName::new("policy").unwrap(),
+                retry_tokens: None,
                 concurrency_tokens: None,
-                cost_units: None,
+                cost_units: Some(CostUnits::milli(1_500)),
             }];
+            contract(class, 0).fallbacks.clear();
         }),
     );
     without_related(&mut story);
     story.ask(20, POLICY);
-    story.fail(30, (POLICY, 1), transient());
+    story.fail(30, (POLICY, 1), overloaded());
     story.tell(2_500, Command::Advance);
     let told = seen(&story);
-    assert_eq!(told["state_reason"], "CAP_REACHED");
-    let cap = change(&told, "cap on retries of policy");
-    assert_eq!((&cap["is"], &cap["needs"]), (&json!(0), &json!(1)));
+    // Nobody can raise it, so that nobody is waited for.
+    assert_eq!(told["outcome"], "handed_off");
+    assert_eq!(row(&told, "blocked", "policy_rag")["code"], "CAP_REACHED");
+    let cap = change(&told, "cap on a cap");
+    assert_eq!((&cap["is"], &cap["needs"]), (&json!(1.5), &json!(2)));
     assert_eq!(cap["command"], Value::Null);
     assert_eq!(
         told["spent"]["caps"],
-        json!([{"what": "retry_tokens", "dependency": "policy", "limit": 0, "used": 0}])
+        json!([{"what": "cost_units", "dependency": "policy", "limit": 1.5, "used": 1}])
+    );
+}
+
+#[test]
+fn what_the_budget_lacks_is_added_up_from_what_was_really_used() {
+    // Its client library took more than there was.
+    let mut story = Story::begin_of(
+        1,
+        pausing(|class| class.budget.retry_tokens = Tokens::new(2)),
+    );
+    without_related(&mut story);
+    story.ask(20, POLICY);
+    story.fail(30, (POLICY, 1), overloaded().client_retries(5));
+    story.tell(2_500, Command::Advance);
+    let told = seen(&story);
+    let tokens = change(&told, "retry_tokens");
+    assert_eq!((&tokens["is"], &tokens["needs"]), (&json!(2), &json!(6)));
+    raise_by(&mut story, 2_600, ("retry_tokens", POLICY));
+    assert_eq!(may_start(&story.run, POLICY, story.at), Ok(()));
+}
+
+#[test]
+fn two_calls_that_lack_the_same_are_one_row_with_enough_for_both() {
+    let mut story = Story::begin_of(
+        1,
+        pausing(|class| {
+            class.budget.retry_tokens = Tokens::ZERO;
+            class.nodes[1].criticality = Criticality::Hard;
+            class.result.insert(0, NodeId(1));
+        }),
+    );
+    for call in [POLICY, RELATED] {
+        story.ask(10, call);
+        story.fail(20, (call, 1), overloaded());
+    }
+    story.tell(2_500, Command::Advance);
+    let told = seen(&story);
+    let tokens = change(&told, "retry_tokens");
+    assert_eq!((&tokens["is"], &tokens["needs"]), (&json!(0), &json!(2)));
+    assert_eq!(tokens["calls"], json!(["policy_rag", "related_tickets"]));
+    raise_by(&mut story, 2_600, ("retry_tokens", RELATED));
+    assert_eq!(may_start(&story.run, POLICY, story.at), Ok(()));
+    story.leave(2_600, POLICY);
+    assert_eq!(may_start(&story.run, RELATED, story.at), Ok(()));
+}
+
+#[test]
+fn no_command_is_named_that_would_be_refused() {
+    let most = Tokens::new(limits::RUN_RETRIES_MAX);
+    let mut story = Story::begin_of(1, pausing(|class| class.budget.retry_tokens = most));
+    without_related(&mut story);
+    story.ask(20, POLICY);
+    story.fail(
+        30,
+        (POLICY, 1),
+        overloaded().client_retries(limits::RUN_RETRIES_MAX),
+    );
+    story.tell(2_500, Command::Advance);
+    let told = seen(&story);
+    let tokens = change(&told, "retry_tokens");
+    assert_eq!(tokens["command"], Value::Null);
+    assert!(
+        tokens["how"]
+            .as_str()
+            .unwrap()
+            .contains("not raised any more")
     );
 }
 
@@ -343,7 +426,7 @@ fn a_run_that_is_over_tells_what_stopped_it_and_that_a_lap_may_follow() {
         // No snapshot to fall back to.
         class.nodes[0] = class.nodes[1].clone();
         class.nodes[0].name = mainstay_types::NodeName::new("policy_rag").unwrap();
-        class.nodes[0].criticality = mainstay_graph::Criticality::Hard;
+        class.nodes[0].criticality = Criticality::Hard;
         class
     });
     without_related(&mut story);

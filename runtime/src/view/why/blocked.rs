@@ -35,6 +35,9 @@ pub struct BlockedView {
     pub until: Option<String>,
     /// What was decided about it last, with the numbers of that moment.
     pub decided: Option<String>,
+    /// Whether it may still get a value in this lap.
+    #[serde(skip)]
+    pub(super) is_open: bool,
 }
 
 /// The rows, each with what change needs to know; then how many more there are.
@@ -106,6 +109,7 @@ impl Teller<'_> {
                 .map(|stop| format!("mainstay error {}", stop.code)),
             until: until.map(raw::time),
             decided: decision.map(decided::next),
+            is_open: !call.phase.is_final(),
         };
         Some((row, stop))
     }
@@ -147,11 +151,10 @@ impl Teller<'_> {
     fn waiting(&self, call: &Call) -> Words {
         let run = self.about.run;
         let open = run.class().node(call.node).needs().filter_map(|node| {
-            let mut of_node = run.calls().iter();
-            let (id, _) = of_node.find(|(_, other)| {
-                other.node == node && other.item.is_none() && !other.phase.is_final()
-            })?;
-            Some(run.path(id))
+            // The calls of nodes come first, in the class's order.
+            let id = CallId(u32::from(node.get()));
+            let need = run.calls().get(id)?;
+            (!need.phase.is_final()).then(|| run.path(id))
         });
         let open: Vec<String> = open.collect();
         match open.is_empty() {

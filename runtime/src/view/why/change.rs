@@ -3,6 +3,8 @@
 //! From the codes and numbers of what is in the way; one row per number, however many calls it
 //! stops. A command is only named where it would be taken.
 
+use std::cmp::Ordering;
+
 use mainstay_graph::Budget;
 use mainstay_machine::{Admission, OutcomeKind, Verdict};
 use mainstay_types::{Code, CostUnits, Millis};
@@ -11,6 +13,7 @@ use serde_json::value::RawValue;
 
 use super::About;
 use super::blocked::BlockedView;
+use super::lack::Lacks;
 use super::stop::Stop;
 use crate::view::{ClassView, raw};
 
@@ -50,15 +53,17 @@ pub(super) fn rows(
             OutcomeKind::Completed | OutcomeKind::Canceled | OutcomeKind::Terminated
         )
     });
+    let mut lacks = Lacks::default();
     for (row, stop) in blocked.iter().filter(|_| !is_well) {
-        let Some(change) = stop
-            .as_ref()
-            .and_then(|stop| of_stop(about, &row.call, stop))
-        else {
+        let Some(stop) = stop else { continue };
+        if lacks.take(about, row, stop) {
             continue;
-        };
-        merge(&mut rows, change, &row.call);
+        }
+        if let Some(change) = of_stop(about, &row.call, stop) {
+            merge(&mut rows, change, &row.call);
+        }
     }
+    rows.splice(0..0, lacks.rows(about));
     if about.head.quarantined.is_some() {
         let how =
             "mend what failed (`mainstay run show` has its code), then let it be driven again";
@@ -82,14 +87,13 @@ pub(super) fn driver_missing() -> ChangeView {
     plain("start a process that drives the runs of this store", None)
 }
 
-/// One row per number: the highest need, and all calls.
+/// One row per number, with all calls that it stops.
 fn merge(rows: &mut Vec<ChangeView>, change: ChangeView, call: &str) {
     let known = rows
         .iter_mut()
         .find(|row| row.number == change.number && row.how == change.how);
     match known {
-        Some(row) if row.calls.len() < CALLS_MAX => row.calls.push(call.to_owned()),
-        Some(row) => "and others".clone_into(&mut row.calls[CALLS_MAX - 1]),
+        Some(row) => name(&mut row.calls, call),
         None => rows.push(ChangeView {
             calls: vec![call.to_owned()],
             ..change
@@ -97,7 +101,16 @@ fn merge(rows: &mut Vec<ChangeView>, change: ChangeView, call: &str) {
     }
 }
 
-fn plain(how: &str, command: Option<String>) -> ChangeView {
+/// Adds a path to those that are named.
+pub(super) fn name(calls: &mut Vec<String>, call: &str) {
+    match calls.len().cmp(&CALLS_MAX) {
+        Ordering::Less => calls.push(call.to_owned()),
+        Ordering::Equal => calls.push("and others".to_owned()),
+        Ordering::Greater => {}
+    }
+}
+
+pub(super) fn plain(how: &str, command: Option<String>) -> ChangeView {
     ChangeView {
         number: None,
         is: None,
@@ -108,7 +121,7 @@ fn plain(how: &str, command: Option<String>) -> ChangeView {
     }
 }
 
-fn number(
+pub(super) fn number(
     name: &str,
     (is, needs): (Box<RawValue>, Box<RawValue>),
     how: &str,
@@ -122,7 +135,7 @@ fn number(
     }
 }
 
-fn command(about: About<'_>, verb: &str, arguments: &str) -> String {
+pub(super) fn command(about: About<'_>, verb: &str, arguments: &str) -> String {
     let run = about.head.run;
     format!("mainstay run {verb} {run}{arguments} --by WHO --why WHY")
 }
@@ -167,12 +180,10 @@ fn next_lap(about: About<'_>) -> Option<ChangeView> {
 /// What helps against a stop of a call.
 type Remedy = fn(About<'_>, &str, &Stop) -> ChangeView;
 
-/// By code. Others are not about a number, and their pages say what to do.
-const REMEDIES: [(Code, Remedy); 9] = [
-    (Code::RetryTokensExhausted, retries),
-    (Code::ConcurrencyExhausted, a_place),
-    (Code::CostExhausted, cost),
-    (Code::SoftYields, yields),
+/// By code. Others are not about a number, and their pages say what to do; what the lap's budget
+/// lacks is added up over all calls.
+const REMEDIES: [(Code, Remedy); 6] = [
+    (Code::RetryTokensExhausted, retry_cap),
     (Code::CapReached, cap),
     (Code::AttemptsExhausted, attempts),
     (Code::DeadlineExhausted, deadline),
@@ -201,73 +212,10 @@ fn doubt(about: About<'_>, _: &str, _: &Stop) -> ChangeView {
     plain(how, Some(command))
 }
 
-/// More of the lap's budget, as long as it is open.
-fn raise(about: About<'_>, arguments: &str) -> Option<String> {
-    let is_open = about.head.lap.outcome.is_none();
-    is_open.then(|| command(about, "raise", arguments))
-}
-
-const OF_BUDGET: &str = "raise the lap's budget, or the class's for the laps to come";
-
-fn more(at_least: i64) -> u32 {
-    u32::try_from(at_least.max(1)).unwrap_or(u32::MAX)
-}
-
-fn retries(about: About<'_>, call: &str, stop: &Stop) -> ChangeView {
-    if let Some(cap) = stop.number("cap") {
-        let (is, needs) = (count(cap), count(cap + 1));
-        let how = format!("a new version of the class with another `retry_cap` of {call}");
-        return number("retry_cap", (is, needs), &how, None);
-    }
-    let missing = match (stop.number("need"), stop.number("left")) {
-        (Some(need), Some(left)) => more(need - left),
-        (_, _) => 1,
-    };
-    of_retries(about, missing)
-}
-
-fn of_retries(about: About<'_>, missing: u32) -> ChangeView {
-    let limit = about.head.lap.budget.limits.retry_tokens.get();
-    let values = (raw::count(limit), raw::count(limit.saturating_add(missing)));
-    let command = raise(about, &format!(" --retries {missing}"));
-    number("retry_tokens", values, OF_BUDGET, command)
-}
-
-fn a_place(about: About<'_>, _: &str, _: &Stop) -> ChangeView {
-    concurrency(about, 1)
-}
-
-fn concurrency(about: About<'_>, missing: u32) -> ChangeView {
-    let limit = about.head.lap.budget.limits.concurrency_tokens.get();
-    let values = (raw::count(limit), raw::count(limit.saturating_add(missing)));
-    let command = raise(about, &format!(" --concurrency {missing}"));
-    let how = "wait until an attempt that is out comes back, or raise the lap's budget";
-    number("concurrency_tokens", values, how, command)
-}
-
-fn cost(about: About<'_>, _: &str, stop: &Stop) -> ChangeView {
-    let limit = about.head.lap.budget.limits.cost_units;
-    let micros = |name| u64::try_from(stop.number(name).unwrap_or(0)).unwrap_or(0);
-    let needed = micros("need_micros").saturating_add(micros("kept_micros"));
-    let missing = CostUnits::micros(needed.saturating_sub(micros("left_micros")).max(1));
-    let values = (raw::units(limit), raw::units(limit + missing));
-    let command = raise(about, &format!(" --cost {missing}"));
-    number("cost_units", values, OF_BUDGET, command)
-}
-
-/// A soft call that leaves the hard path what that needs.
-fn yields(about: About<'_>, call: &str, stop: &Stop) -> ChangeView {
-    if stop.number("need_micros").is_some() {
-        return cost(about, call, stop);
-    }
-    let left = stop.number("left").unwrap_or(0);
-    if let Some(waiting) = stop.number("hard_waiting") {
-        return concurrency(about, more(waiting + 1 - left));
-    }
-    match (stop.number("need"), stop.number("kept")) {
-        (Some(need), Some(kept)) => of_retries(about, more(need + kept - left)),
-        (_, _) => cap(about, call, stop),
-    }
+fn retry_cap(_: About<'_>, call: &str, stop: &Stop) -> ChangeView {
+    let cap = stop.number("cap").unwrap_or(0);
+    let how = format!("a new version of the class with another `retry_cap` of {call}");
+    number("retry_cap", (count(cap), count(cap + 1)), &how, None)
 }
 
 fn cap(_: About<'_>, _: &str, stop: &Stop) -> ChangeView {
@@ -278,9 +226,9 @@ fn cap(_: About<'_>, _: &str, stop: &Stop) -> ChangeView {
     let which = which.map_or("a cap", |(_, which)| which);
     let how = "a new version of the class with another cap";
     let name = format!("cap on {which}");
+    let micros = |name| stop.number(name).unwrap_or(0);
     if let Some(most) = stop.number("cap_micros") {
-        let needs =
-            stop.number("used_micros").unwrap_or(0) + stop.number("need_micros").unwrap_or(0);
+        let needs = micros("used_micros") + micros("need_micros") + micros("kept_micros");
         let units = |micros: i64| raw::units(CostUnits::micros(u64::try_from(micros).unwrap_or(0)));
         return number(&name, (units(most), units(needs)), how, None);
     }
@@ -309,19 +257,18 @@ fn attempts(_: About<'_>, call: &str, stop: &Stop) -> ChangeView {
 }
 
 fn deadline(about: About<'_>, _: &str, stop: &Stop) -> ChangeView {
-    let work_by = about.head.lap.times.work_by;
+    let times = &about.head.lap.times;
+    let (name, bound) = match times.expires_at {
+        Some(expires) if expires < times.work_by => ("expires_at", expires),
+        Some(_) | None => ("work_by", times.work_by),
+    };
     let need = stop.number("need_ms").unwrap_or(0);
     let left = stop.number("left_ms").unwrap_or(0);
     let missing = Millis::new(u64::try_from((need - left).max(1)).unwrap_or(1));
     let how = "more time to the answer, or smaller reserves, timeouts or estimates: a new version \
                of the class";
     let moment = |at| text(&raw::time(at));
-    number(
-        "work_by",
-        (moment(work_by), moment(work_by + missing)),
-        how,
-        None,
-    )
+    number(name, (moment(bound), moment(bound + missing)), how, None)
 }
 
 fn ms(ms: Millis) -> Box<RawValue> {

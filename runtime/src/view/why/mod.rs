@@ -6,6 +6,7 @@
 
 mod blocked;
 mod change;
+mod lack;
 mod next;
 mod spent;
 mod stop;

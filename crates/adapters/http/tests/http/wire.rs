@@ -1,13 +1,17 @@
 //! What stands on the wire, and what does not.
 
+use std::collections::BTreeSet;
 use std::process::Command;
+use std::sync::Arc;
 
 use mainstay_dispatch::{FailureKind, Found, Read, Sent, Write};
+use mainstay_sim::{START, VirtualClock};
+use mainstay_types::Millis;
 
-use crate::peer::{Peer, header, reply};
+use crate::peer::{Peer, header, reply, reply_with};
 use crate::support::{
-    PLENTY, TICKET_JSON, Told, client, context, failed, key, keyed, look_up, new_ticket, one,
-    search, searched, ticket,
+    PLENTY, TICKET_JSON, Told, builder, client, context, failed, key, keyed, look_up, new_ticket,
+    one, search, searched, ticket,
 };
 
 const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -67,6 +71,38 @@ async fn a_write_carries_no_header_that_is_not_known_here() {
     let known = "accept authorization content-length content-type host idempotency-key \
                  traceparent user-agent x-fence-token x-time-left-ms";
     assert_eq!(names.join(" "), known);
+}
+
+#[tokio::test]
+async fn clocks_an_hour_apart_change_neither_what_is_sent_nor_how_long_is_waited() {
+    let hours = [
+        ("Thu, 31 Dec 2026 23:00:0", Millis::ZERO),
+        ("Fri, 01 Jan 2027 00:00:0", Millis::from_hours(1)),
+        ("Fri, 01 Jan 2027 01:00:0", Millis::from_hours(2)),
+    ];
+    let mut sent = BTreeSet::new();
+    for (theirs, ours) in hours
+        .iter()
+        .flat_map(|(at, _)| hours.map(|(_, by)| (at, by)))
+    {
+        let dates = format!("Date: {theirs}0 GMT\r\nRetry-After: {theirs}7 GMT\r\n");
+        let peer = Peer::saying(reply_with(429, &dates, "{}")).await;
+        let clock = VirtualClock::new(START);
+        clock.jump_back(Millis::from_hours(1));
+        clock.jump_forward(ours);
+        let client = builder(&peer.url).clock(Arc::new(clock));
+        let write = keyed(&client.build().expect("a valid client"));
+        let failure = failed(write.send(new_ticket(0), &context()).await);
+        let wait = Some(Millis::from_secs(7));
+        assert_eq!(failure.retry_after, wait, "{theirs} {ours}");
+        let request = peer.requests().remove(0);
+        let lines = request.lines().filter(|line| !line.starts_with("host: "));
+        sent.insert(lines.collect::<Vec<_>>().join("\n"));
+    }
+    assert_eq!(sent.len(), 1, "{sent:#?}");
+    let left = PLENTY.less(mainstay_http::bounds::TRAVEL_MARGIN);
+    let wanted = format!("x-time-left-ms: {}", left.get());
+    assert!(sent.pop_first().is_some_and(|text| text.contains(&wanted)));
 }
 
 #[tokio::test]
