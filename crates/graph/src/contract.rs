@@ -66,7 +66,8 @@ pub enum EffectSemantics {
 /// What a cancel of an attempt is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelSemantics {
-    /// Nothing can be stopped.
+    /// Nothing can be stopped: a read is not stopped for a hard call, and one that is given up
+    /// before its timeout keeps its concurrency token until then.
     None,
     /// It may or may not stop.
     BestEffort,

@@ -7,6 +7,7 @@
 use mainstay_graph::{DependencyCap, OnLimit, TaskClass};
 use mainstay_types::{Code, CostUnits, DependencyName, NodeId, Reason, Refusal, Rung, Tokens};
 
+use crate::attempt::Used;
 use crate::guard::Site;
 use crate::run::{Lap, Run};
 use crate::rung::RungSpec;
@@ -88,9 +89,10 @@ impl DependencyUse {
         self.retry_used = self.retry_used + Tokens::new(client_retries);
     }
 
-    /// A cost became known after its attempt was settled at `counted`.
-    pub(crate) fn correct(&mut self, counted: CostUnits, cost: CostUnits) {
-        self.spent = self.spent.less(counted) + cost;
+    /// What an attempt used became known after it was settled at `counted`.
+    pub(crate) fn correct(&mut self, counted: CostUnits, used: Used) {
+        self.spent = self.spent.less(counted) + used.cost;
+        self.retry_used = self.retry_used + Tokens::new(used.client_retries);
     }
 }
 

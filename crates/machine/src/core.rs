@@ -126,8 +126,8 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
             doubt::apply_asked(run, *call, *number, *next_at),
         Event::KeyAwaited { call, holder, until } =>
             effect::apply_awaited(run, *call, *holder, *until),
-        Event::LateResult { call, attempt, cost } =>
-            attempt::apply_late(run, *call, *attempt, *cost),
+        Event::LateResult { call, attempt, cost, client_retries } =>
+            attempt::apply_late(run, (*call, *attempt), Used::of(*cost, *client_retries)),
         Event::CancelRequested { by, why } => lap::apply_cancel(run, by, why),
         Event::HardPathLost { call } => lap::apply_lost(run, *call),
         Event::AnsweredLater { doubts, expected_by } => lap::apply_later(run, doubts, *expected_by),

@@ -189,6 +189,8 @@ pub enum Event {
         attempt: AttemptNo,
         /// What it cost.
         cost: CostUnits,
+        /// Retries its client library made that were not counted before.
+        client_retries: u32,
     },
     /// Someone asked to stop.
     CancelRequested {

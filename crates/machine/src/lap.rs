@@ -197,9 +197,14 @@ fn late(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
     if head.lap.later.is_some() {
         return Vec::new();
     }
+    // Without a write there is nothing that a doubt could hold up.
+    let expected_by = match run.class().writes() {
+        true => end_by,
+        false => attempt::work_until(head),
+    };
     vec![Event::AnsweredLater {
         doubts,
-        expected_by: end_by,
+        expected_by,
     }]
 }
 

@@ -106,20 +106,24 @@ fn value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event> {
 
 /// A report about an attempt that is not out any more: evidence, once.
 fn late(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Result<Vec<Event>, Refusal> {
-    let (unanswered, assumed) = match attempt.state {
-        AttemptState::Failed { .. } => (true, false),
-        AttemptState::Interrupted { .. } => (true, true),
+    let (unanswered, assumed, counted) = match &attempt.state {
+        AttemptState::Failed { failure, .. } => (true, false, failure.client_retries),
+        AttemptState::Interrupted { .. } => (true, true, 0),
         AttemptState::InFlight | AttemptState::Answered { .. } | AttemptState::Late { .. } => {
-            (false, false)
+            (false, false, 0)
         }
     };
-    let (cost, then) = match &report.end {
-        SettleEnd::Answered { result, cost, .. } if unanswered => (
-            cost.unwrap_or(attempt.reserved),
+    let (used, then) = match &report.end {
+        SettleEnd::Answered {
+            result,
+            cost,
+            client_retries,
+        } if unanswered => (
+            Used::of(cost.unwrap_or(attempt.reserved), *client_retries),
             late_value(site, attempt, result),
         ),
         SettleEnd::Failed(failure) if assumed => (
-            failed_cost(attempt, failure),
+            Used::of(failed_cost(attempt, failure), failure.client_retries),
             late_failure(site, report, failure),
         ),
         SettleEnd::Answered { .. } | SettleEnd::Failed(_) => {
@@ -129,7 +133,8 @@ fn late(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Result<Vec<Event>
     let mut events = vec![Event::LateResult {
         call: report.call,
         attempt: attempt.no,
-        cost,
+        cost: used.cost,
+        client_retries: used.client_retries.saturating_sub(counted),
     }];
     events.extend(then);
     Ok(events)

@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use mainstay_graph::Contract;
+use mainstay_graph::{CancelSemantics, Contract};
 use mainstay_types::{CallId, Code, CostUnits, DependencyName, Refusal, Tokens};
 
 use crate::call::{Attempt, Call};
@@ -149,13 +149,20 @@ pub(crate) fn victim(site: Site<'_>) -> Option<(CallId, &Call, &Attempt)> {
     let soft = run
         .calls
         .in_flight()
-        .filter(|(_, call)| !run.writes(call) && !run.is_on_hard_path(call.node));
+        .filter(|(_, call)| !run.is_on_hard_path(call.node) && can_be_stopped(run, call));
     let mut out: Vec<_> = soft
         .filter_map(|(id, call)| Some((id, call, call.in_flight()?)))
         .collect();
     out.sort_by_key(|&(id, _, out)| (Reverse(out.at), Reverse(id)));
     out.into_iter()
         .find(|&(_, call, out)| helps(site, call, out))
+}
+
+/// Whether stopping the call's attempt makes room: a write is never stopped, and what nothing can
+/// stop works on all the same.
+fn can_be_stopped(run: &Run, call: &Call) -> bool {
+    let contract = run.class().node(call.node).contract();
+    !run.writes(call) && contract.is_some_and(|contract| contract.cancel != CancelSemantics::None)
 }
 
 /// Whether the hard call could start if this attempt was over, at what was reserved for it.

@@ -14,7 +14,7 @@ use super::v1::effect::*;
 use super::v1::run::*;
 use super::v1::wire::WireEvent;
 use super::v1::{get, put};
-use super::v2::RunQuarantinedV2;
+use super::v2::{LateResultV2, RunQuarantinedV2};
 use super::{DecodeError, Kind};
 
 macro_rules! table {
@@ -70,7 +70,7 @@ table! {
         EffectPartlyApplied => EffectPartlyAppliedV1,
         ControlSettled => ControlSettledV1,
         KeyAwaited => KeyAwaitedV1,
-        LateResult => LateResultV1,
+        LateResult => LateResultV2,
         CancelRequested => CancelRequestedV1,
         HardPathLost => HardPathLostV1,
         AnsweredLater => AnsweredLaterV1,
@@ -89,6 +89,7 @@ table! {
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,
+        LateResult version 1 => LateResultV1,
     }
 }
 

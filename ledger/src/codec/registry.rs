@@ -70,7 +70,7 @@ kinds! {
     EffectPartlyApplied = 17, version 1;
     ControlSettled = 18, version 1;
     KeyAwaited = 19, version 1;
-    LateResult = 20, version 1;
+    LateResult = 20, version 2;
     CancelRequested = 21, version 1;
     HardPathLost = 22, version 1;
     AnsweredLater = 23, version 1;

@@ -9,9 +9,10 @@
 use mainstay_types::Code;
 
 use super::DecodeError;
+use super::v1::call::LateResultV1;
 use super::v1::run::RunQuarantinedV1;
 use super::v1::wire::{Wire, WireEvent};
-use super::v2::{RunQuarantinedV2, quarantined};
+use super::v2::{LateResultV2, RunQuarantinedV2, late, quarantined};
 
 /// A struct of a version that is not written any more.
 pub(super) trait Older: Sized {
@@ -37,5 +38,14 @@ impl Older for RunQuarantinedV1 {
             }
             None => quarantined(Code::RunQuarantined, &message),
         })
+    }
+}
+
+/// Version 1 was written when such retries were not charged, and so none were.
+impl Older for LateResultV1 {
+    type Newest = LateResultV2;
+
+    fn newest(self) -> Result<LateResultV2, DecodeError> {
+        Ok(late(self.call, self.attempt, self.cost))
     }
 }

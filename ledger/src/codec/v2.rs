@@ -9,7 +9,7 @@ use mainstay_types::Code;
 use super::DecodeError;
 use super::v1::Wire;
 use super::v1::run::ClassRefV1;
-use super::v1::wire::{Text, WireEvent, frozen};
+use super::v1::wire::{Text, WireEvent, frozen, frozen_event};
 use super::v1::words::{OutcomeKindV1, RunStateV1};
 
 frozen! {
@@ -74,6 +74,20 @@ impl WireEvent for RunQuarantinedV2 {
 
     fn event(self) -> Result<Event, DecodeError> {
         Ok(Event::RunQuarantined(self.0.domain()?))
+    }
+}
+
+frozen_event! {
+    LateResultV2 = LateResult { call: u32, attempt: u32, cost: u64, client_retries: u32 }
+}
+
+/// For the upcaster: nobody counted what client libraries retried in attempts that were late.
+pub(super) const fn late(call: u32, attempt: u32, cost: u64) -> LateResultV2 {
+    LateResultV2 {
+        call,
+        attempt,
+        cost,
+        client_retries: 0,
     }
 }
 

@@ -142,6 +142,7 @@ fn of_attempts() -> Vec<Event> {
             call,
             attempt,
             cost: CostUnits::micros(1),
+            client_retries: 2,
         },
     ]
 }

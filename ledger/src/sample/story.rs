@@ -291,6 +291,7 @@ fn taken_over() -> Vec<Event> {
             call,
             attempt,
             cost: CostUnits::micros(900_000),
+            client_retries: 0,
         },
     ]
 }

@@ -78,7 +78,9 @@ impl Teller<'_> {
                 self.looked_up(*call, *number, *reason, *next_at)
             }
             Event::KeyAwaited { call, holder, until } => self.awaited(*call, *holder, *until),
-            Event::LateResult { call, attempt, cost } => self.late(*call, *attempt, *cost),
+            Event::LateResult { call, attempt, cost, client_retries } => {
+                self.late(*call, *attempt, (*cost, *client_retries))
+            }
             Event::CancelRequested { by, why } => format!("{by} asked the run to stop: {why}"),
             Event::HardPathLost { call } => self.lost(*call),
             Event::AnsweredLater { doubts, expected_by } => self.later(doubts, *expected_by),
@@ -259,9 +261,18 @@ impl Teller<'_> {
         format!("{attempt} was interrupted: its process is gone; cost {cost}, assumed")
     }
 
-    fn late(&self, call: CallId, attempt: AttemptNo, cost: CostUnits) -> String {
+    fn late(
+        &self,
+        call: CallId,
+        attempt: AttemptNo,
+        (cost, client_retries): (CostUnits, u32),
+    ) -> String {
         let attempt = self.attempt(call, attempt);
-        format!("{attempt} answered too late to be used, cost {cost}")
+        let retries = match client_retries {
+            0 => String::new(),
+            many => format!(", {many} retries of its client library"),
+        };
+        format!("{attempt} answered too late to be used, cost {cost}{retries}")
     }
 
     fn rescheduled(&self, call: CallId, rung: Rung, from: Timestamp, reason: Reason) -> String {

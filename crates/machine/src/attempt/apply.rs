@@ -3,8 +3,8 @@
 //! Nothing here decides. What is out counts against the lap that is driven, what it costs against
 //! the lap that sent it.
 
-use mainstay_graph::FallbackKind;
-use mainstay_types::{AttemptNo, CallId, Corrupt, CostUnits, FailureKind, LapNo};
+use mainstay_graph::{CancelSemantics, FallbackKind};
+use mainstay_types::{AttemptNo, CallId, Corrupt, CostUnits, FailureKind, LapNo, Sent};
 
 use crate::call::{AT_ONCE, Attempt, AttemptState, Phase};
 use crate::event::{AttemptEnd, AttemptStarted};
@@ -94,6 +94,7 @@ pub(crate) fn apply_settled(
     if let AttemptEnd::Failed(failure) = end {
         count_failure(run, id, failure.kind);
     }
+    hold_stopped(run, (id, no), end, over.dependency)?;
     let sender = sender(run, over.lap, "AttemptSettled")?;
     sender.budget.settle(over.reserved, cost);
     sender.budget.deduct(used.client_retries);
@@ -101,6 +102,37 @@ pub(crate) fn apply_settled(
         taken.settle(over.reserved, cost, used.client_retries);
     }
     Ok(())
+}
+
+/// A read that nothing can stop works on after it was given up: it keeps its token until its own
+/// timeout.
+fn hold_stopped(
+    run: &mut Run,
+    (id, no): (CallId, AttemptNo),
+    end: &AttemptEnd,
+    dependency: Option<usize>,
+) -> Result<(), Corrupt> {
+    let name = "AttemptSettled";
+    let AttemptEnd::Failed(failure) = end else {
+        return Ok(());
+    };
+    let call = guard::stored(run, id, name)?;
+    let contract = run.class().node(call.node).contract();
+    let goes_on = contract.is_some_and(|contract| contract.cancel == CancelSemantics::None)
+        && failure.sent == Sent::MaybeSent;
+    let held = copy(run, (id, no), dependency).filter(|_| goes_on);
+    guard::head_mut(run, name)?.held.extend(held);
+    Ok(())
+}
+
+/// The token of an attempt that may work on elsewhere; none of a write, which is asked about.
+fn copy(run: &Run, (id, no): (CallId, AttemptNo), dependency: Option<usize>) -> Option<Held> {
+    let call = run.calls.get(id)?;
+    let out = call.attempt(no)?;
+    (!run.writes(call) && is_remote(run, id)).then(|| Held {
+        until: out.at + out.timeout,
+        place: dependency.and_then(|place| u32::try_from(place).ok()),
+    })
 }
 
 /// What a failure means for the attempts that are left. One that was stopped from here is no
@@ -144,14 +176,7 @@ pub(crate) fn apply_interrupted(
 ) -> Result<(), Corrupt> {
     let name = "AttemptInterrupted";
     let over = close(run, (id, no), AttemptState::Interrupted { cost }, name)?;
-    let call = guard::stored(run, id, name)?;
-    let held = (!run.writes(call) && is_remote(run, id))
-        .then(|| call.attempt(no))
-        .flatten()
-        .map(|out| Held {
-            until: out.at + out.timeout,
-            place: over.dependency.and_then(|place| u32::try_from(place).ok()),
-        });
+    let held = copy(run, (id, no), over.dependency);
     run.calls.update(id, |call| {
         call.rung_attempts = call.rung_attempts.saturating_sub(1)
     });
@@ -223,11 +248,10 @@ fn close(
 
 pub(crate) fn apply_late(
     run: &mut Run,
-    id: CallId,
-    no: AttemptNo,
-    cost: CostUnits,
+    (id, no): (CallId, AttemptNo),
+    used: Used,
 ) -> Result<(), Corrupt> {
-    let name = "LateResult";
+    let (name, cost) = ("LateResult", used.cost);
     let node = guard::stored(run, id, name)?.node;
     let counted = run.calls.update(id, |call| {
         let attempt = call.attempts.iter_mut().find(|attempt| attempt.no == no)?;
@@ -247,8 +271,9 @@ pub(crate) fn apply_late(
     let dependency = caps::place_of(run, node, rung);
     let sender = sender(run, lap, name)?;
     sender.budget.correct(counted, assumed, cost);
+    sender.budget.deduct(used.client_retries);
     if let Some(taken) = sender.uses.dependency(dependency) {
-        taken.correct(counted, cost);
+        taken.correct(counted, used);
     }
     Ok(())
 }

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use mainstay_graph::{Budget, Contract, FallbackKind, TaskClass};
+use mainstay_graph::{Budget, CancelSemantics, Contract, FallbackKind, TaskClass};
 use mainstay_machine::{AttemptEnd, AttemptStarted, Event, LapTimes};
 use mainstay_types::{
-    AttemptNo, CallId, CostUnits, FailureKind, LapNo, Millis, NodeId, Reason, Rung, Timestamp,
-    Tokens,
+    AttemptNo, CallId, CostUnits, FailureKind, LapNo, Millis, NodeId, Reason, Rung, Sent,
+    Timestamp, Tokens,
 };
 
 use super::laws::{Broken, Law, keep};
@@ -45,7 +45,8 @@ pub(super) struct Entry {
     pub(super) reserved: CostUnits,
     pub(super) tokens: Tokens,
     pub(super) client_retries: Tokens,
-    /// Whether a read beyond this process was cut off by its process's death.
+    /// Whether a read beyond this process may work on: its own process died, or nothing can stop
+    /// it.
     pub(super) outlives: bool,
     /// Whether its failure counts against its rung.
     pub(super) counts: bool,
@@ -139,7 +140,8 @@ impl Books {
                 call,
                 attempt,
                 cost,
-            } => self.correct((*call, *attempt), *cost)?,
+                client_retries,
+            } => self.correct((*call, *attempt), (*cost, *client_retries))?,
             Event::RepairWanted { call, of } => self.entry((*call, *of))?.counts = false,
             Event::EffectAbsent { call, reason } => {
                 self.call(*call)?.is_absent = *reason == Reason::AbsentAfterHorizon;
@@ -235,8 +237,15 @@ impl Books {
         end: &AttemptEnd,
         (cost, client_retries): (CostUnits, u32),
     ) -> Result<(), Broken> {
+        let node = self.call(request.0)?.node;
+        let contract = self.class.node(node).contract().cloned();
+        let is_read = self.class.node(node).effect().is_none();
+        let is_lost = matches!(end, AttemptEnd::Failed(failure) if failure.sent == Sent::MaybeSent);
         let entry = self.entry(request)?;
         is_out(entry, request)?;
+        let goes_on =
+            |all: &Contract| all.cancel == CancelSemantics::None && is_remote(all, entry.rung);
+        entry.outlives = is_read && is_lost && contract.as_ref().is_some_and(goes_on);
         (entry.end, entry.counts) = match end {
             AttemptEnd::Answered => (End::Answered(cost), true),
             AttemptEnd::Failed(failure) => {
@@ -266,16 +275,22 @@ impl Books {
     }
 
     /// A cost that becomes known later takes the place of the one that was entered, once.
-    fn correct(&mut self, request: (CallId, AttemptNo), cost: CostUnits) -> Result<(), Broken> {
+    fn correct(
+        &mut self,
+        request: (CallId, AttemptNo),
+        (cost, client_retries): (CostUnits, u32),
+    ) -> Result<(), Broken> {
         let entry = self.entry(request)?;
         let (End::Failed(before) | End::Assumed(before)) = entry.end else {
             let told = || format!("{request:?} is corrected while it is {:?}", entry.end);
             return keep(false, Law::CorrectedOnce, told);
         };
         entry.end = End::Corrected(cost);
+        let retries = Tokens::new(client_retries);
+        entry.client_retries = entry.client_retries + retries;
         let more = Beyond {
             cost: cost.less(before),
-            retries: Tokens::ZERO,
+            retries,
         };
         let (lap, place) = (entry.lap, entry.place);
         self.excuse(lap, place, more);

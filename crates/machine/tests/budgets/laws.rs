@@ -236,7 +236,8 @@ impl Books {
     /// What is out, and what may be out without its process, at the moment of a start.
     fn check_concurrency(&self, now: Timestamp) -> Result<(), Broken> {
         let lives = |made: &Entry| {
-            let is_left = matches!(made.end, End::Assumed(_)) && made.outlives && now < made.until;
+            let is_unheard = matches!(made.end, End::Assumed(_) | End::Failed(_));
+            let is_left = is_unheard && made.outlives && now < made.until;
             made.end == End::Out || is_left
         };
         let live = Tokens::new(self.sums(lives).attempts);

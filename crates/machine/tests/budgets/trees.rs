@@ -114,7 +114,7 @@ fn a_soft_read_that_is_stopped_for_a_hard_one() {
         ",
         moves: &[Answer, Dear, Overloaded, Late, Pass, Die],
     };
-    check(&tree, 45_000);
+    check(&tree, 34_000);
 }
 
 #[test]

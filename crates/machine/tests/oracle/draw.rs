@@ -136,7 +136,7 @@ fn contract(effect: EffectSemantics, dice: &mut Dice) -> Contract {
         dependency: DependencyName::new("primary").expect("a valid name"),
         operation: "ask".to_owned(),
         effect,
-        cancel: CancelSemantics::None,
+        cancel: CancelSemantics::BestEffort,
         max_attempts: u32::try_from(dice.within(1, 3)).expect("few"),
         timeout: Millis::new(timeout),
         estimate: Millis::new(estimate),

@@ -345,7 +345,10 @@ fn contract(part: Part) -> Contract {
             (true, 0) => EffectSemantics::WriteIdempotentWithKey,
             (true, _) => EffectSemantics::WriteWithoutKey,
         },
-        cancel: CancelSemantics::None,
+        cancel: match part.timeout % 4 {
+            0 => CancelSemantics::None,
+            1.. => CancelSemantics::BestEffort,
+        },
         max_attempts: part.attempts,
         timeout,
         estimate: short(2),

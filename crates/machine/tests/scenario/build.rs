@@ -1,10 +1,10 @@
 //! Lines to a task class. Defaults are in one place; every option is checked by name.
 //!
 //! Nodes: `read soft advisory write each local when NAME [needs=a,b] [when=p] [attempts= timeout=
-//! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes asks=DEPENDENCY]
-//! [notice=] [max= scope= effect= bound= ttl= resolve=]`; then `result NAME..` (default: the last
-//! node), `reserve [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries= at_once= cost=]`;
-//! without `asks` a node asks the dependency of its own name.
+//! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes asks=DEPENDENCY
+//! cancel=none] [notice=] [max= scope= effect= bound= ttl= resolve=]`; then `result NAME..`
+//! (default: the last node), `reserve [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries=
+//! at_once= cost=]`; without `asks` a node asks the dependency of its own name.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use super::parse::{Line, Script, millis};
 const NODE: &[&str] = &["needs", "when", "notice"];
 const CONTRACT: &[&str] = &[
     "attempts", "timeout", "estimate", "min", "cost", "reserve", "backoff", "cap", "fallback",
-    "repair", "asks",
+    "repair", "asks", "cancel",
 ];
 const EFFECT: &[&str] = &[
     "scope",
@@ -246,7 +246,10 @@ fn contract(line: &Line, name: &str) -> Contract {
         dependency: DependencyName::new(line.option("asks").unwrap_or(name)).expect("a valid name"),
         operation: format!("ask_{name}"),
         effect,
-        cancel: CancelSemantics::BestEffort,
+        cancel: match line.option("cancel") {
+            Some("none") => CancelSemantics::None,
+            _ => CancelSemantics::BestEffort,
+        },
         max_attempts: line.number("attempts").unwrap_or(1),
         timeout,
         estimate: line

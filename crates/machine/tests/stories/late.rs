@@ -251,3 +251,23 @@ fn cancel_before_anything_left_ends_at_once() {
     ",
     );
 }
+
+#[test]
+fn what_a_client_library_retried_in_a_late_attempt_is_charged_once() {
+    check(
+        "
+        read   policy attempts=3
+        start  retry=5
+        crash  -> budget retry=1
+        answer policy/1 retries=2 -> LateResult policy/1, budget retry=3
+    ",
+    );
+    check(
+        "
+        write  order attempts=2
+        start  retry=5
+        crash  -> order in_doubt
+        fail   order/1 RATE_LIMITED retries=3 -> LateResult order/1, budget retry=4
+    ",
+    );
+}

@@ -133,3 +133,58 @@ fn what_is_recorded_of_a_stop_is_that_it_was_one_and_counts_for_nothing() {
     ",
     );
 }
+
+#[test]
+fn what_nothing_can_stop_is_not_stopped_for_anybody() {
+    check(
+        "
+        soft   a cancel=none
+        soft   b
+        read   c
+        read   d needs=c
+        read   e needs=c
+        result a b d e
+        start  concurrency=3 -> out a b c
+        answer c -> out a d e, NextDecided b retry CANCELED PREEMPTED
+        answer d
+        answer e -> out a b
+    ",
+    );
+    check(
+        "
+        soft   a cancel=none
+        read   c
+        read   d needs=c
+        read   e needs=c
+        result a d e
+        start  concurrency=2 -> out a c
+        answer c -> out a d, no PREEMPTED
+        answer d -> out a e
+        answer e
+        answer a -> completed
+    ",
+    );
+}
+
+#[test]
+fn what_nothing_can_stop_keeps_its_place_until_its_own_timeout() {
+    check(
+        "
+        read   a cancel=none attempts=3 timeout=2s
+        start  concurrency=1 retry=3
+        fail   a TRANSIENT_TRANSPORT maybe_sent -> out
+        may    a -> CONCURRENCY_EXHAUSTED in_flight=0 held=1 limit=1
+        at     1999ms -> out
+        at     2s -> out a
+        answer a -> completed
+    ",
+    );
+    check(
+        "
+        read   a attempts=3 timeout=2s
+        start  concurrency=1 retry=3
+        fail   a TRANSIENT_TRANSPORT maybe_sent -> out a
+        answer a -> completed
+    ",
+    );
+}

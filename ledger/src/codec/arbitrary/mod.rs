@@ -174,11 +174,16 @@ fn of_attempts() -> impl Strategy<Value = Event> {
             attempt,
             cost
         }),
-        (call(), attempt(), cost()).prop_map(|(call, attempt, cost)| Event::LateResult {
-            call,
-            attempt,
-            cost
-        }),
+        (call(), attempt(), cost(), any::<u32>()).prop_map(
+            |(call, attempt, cost, client_retries)| {
+                Event::LateResult {
+                    call,
+                    attempt,
+                    cost,
+                    client_retries,
+                }
+            }
+        ),
     ]
 }
 

@@ -35,6 +35,18 @@ fn a_quarantine_that_named_no_code_has_the_one_it_was_shown_with() {
 }
 
 #[test]
+fn a_late_result_of_before_charges_no_retries_of_client_libraries() {
+    let events = recorded("event-LateResult-1.hex");
+    assert!(!events.is_empty());
+    for event in events {
+        let Event::LateResult { client_retries, .. } = event else {
+            panic!("{event:?}");
+        };
+        assert_eq!(client_retries, 0);
+    }
+}
+
+#[test]
 fn an_event_of_an_older_version_is_written_in_the_newest() {
     for event in recorded("event-RunQuarantined-1-code.hex") {
         let kind = Kind::of(&event);

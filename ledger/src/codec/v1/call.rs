@@ -96,4 +96,11 @@ frozen_event! {
     }
 }
 frozen_event! { AttemptInterruptedV1 = AttemptInterrupted { call: u32, attempt: u32, cost: u64 } }
-frozen_event! { LateResultV1 = LateResult { call: u32, attempt: u32, cost: u64 } }
+
+/// Only read: version 2 has what a client library retried.
+#[derive(Encode, Decode)]
+pub(in crate::codec) struct LateResultV1 {
+    pub(in crate::codec) call: u32,
+    pub(in crate::codec) attempt: u32,
+    pub(in crate::codec) cost: u64,
+}

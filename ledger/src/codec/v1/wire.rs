@@ -73,7 +73,7 @@ macro_rules! frozen_event {
 }
 
 pub(in crate::codec) use frozen;
-pub(super) use frozen_event;
+pub(in crate::codec) use frozen_event;
 
 /// Wire numbers and bytes for ids and units: to the wire, and back.
 macro_rules! plain {
