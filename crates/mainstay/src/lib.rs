@@ -69,7 +69,7 @@ pub mod ledger {
     pub use mainstay_ledger::{Ledger, LedgerError, Page, RunFilter, StoredAlert};
     #[cfg(feature = "sled")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sled")))]
-    pub use mainstay_ledger_sled::{OpenOptions, Settings, SledLedger};
+    pub use mainstay_ledger_sled::{Lag, OpenOptions, Settings, SledLedger};
 }
 
 /// Ids, units, limits, codes and ports.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use mainstay::class::{Budget, Class, Problems, Reserve, TaskClass, hours, ms};
 use mainstay::dispatch::{Promise, Resolution};
 use mainstay::engine::system;
-use mainstay::ledger::{Ledger, SledLedger};
+use mainstay::ledger::{Lag, Ledger, SledLedger};
 use mainstay::types::Clock;
 use mainstay::{
     Answer, AttemptContext, Engine, EngineBuilder, Failure, FailureKind, Found, Millis,
@@ -347,9 +347,7 @@ async fn driven(shared: &Arc<Shared>, load: Load) -> Result<Told, String> {
     let mut lags = Vec::new();
     while begun.elapsed() < load.length {
         tokio::time::sleep(GLANCE).await;
-        let lag = shared.ledger.lag();
-        let share = lag.rows * 1_000 / lag.rows_bound;
-        lags.push(u64::try_from(share).unwrap_or(u64::MAX));
+        lags.push(share(shared.ledger.lag()));
     }
     let (length, used) = (begun.elapsed(), Busy::now().since(busy));
     let ended = shared.ended.load(Ordering::Relaxed);
@@ -376,6 +374,15 @@ async fn driven(shared: &Arc<Shared>, load: Load) -> Result<Told, String> {
         lag_per_mille: lags.iter().sum::<u64>() / (lags.len() as u64).max(1),
         lag_per_mille_max: lags.iter().copied().max().unwrap_or(0),
     })
+}
+
+/// How far the table is behind, in thousandths of what comes first of rows, bytes and age.
+fn share(lag: Lag) -> u64 {
+    let of = |is: usize, bound: usize| u64::try_from(is * 1_000 / bound.max(1)).unwrap_or(u64::MAX);
+    let age = lag.age.get() * 1_000 / lag.age_bound.get().max(1);
+    of(lag.rows, lag.rows_bound)
+        .max(of(lag.bytes, lag.bytes_bound))
+        .max(age)
 }
 
 /// Asks for one run after the other, of each kind in turn. Those of all begin one by one, so that
@@ -415,10 +422,14 @@ async fn started_at(shared: &Shared, run: &RunHandle<u64>) -> Result<Timestamp, 
     Ok(summary.started_at)
 }
 
-/// Starts one run of the load after the other.
+/// Starts one run of the load after the other, each with a key, so that the table has rows to keep.
 async fn begin_and_end(shared: Arc<Shared>, place: u64) -> Result<(), String> {
-    while !shared.is_over() {
+    for n in 0_u64.. {
+        if shared.is_over() {
+            break;
+        }
         let run = shared.engine.start(&shared.load, place);
+        let run = run.key(&format!("{place}-{n}"));
         let outcome = run.await.map_err(words)?.outcome().await.map_err(words)?;
         if outcome.kind != OutcomeKind::Completed {
             return Err(format!("a run of the load ended {outcome:?}"));

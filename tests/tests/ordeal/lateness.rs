@@ -17,7 +17,7 @@ const IN_CI_MS_MAX: u64 = 10_000;
 fn answers_of_the_clock_are_late_by_less_than_their_delivery_under_more_load_than_can_be_borne() {
     let place = tempfile::tempdir().expect("a folder for the test");
     let store = place.path().join("store");
-    let (askers, loaders) = (count(64, 512), count(16, 64));
+    let (askers, loaders) = (count(64, 512), count(16, 512));
     let seconds = count(6, 30);
     let folder = store.display();
     let words = [
