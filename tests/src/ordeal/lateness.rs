@@ -15,7 +15,7 @@ use mainstay::class::{Budget, Class, Problems, Reserve, TaskClass, hours, ms};
 use mainstay::dispatch::{Promise, Resolution};
 use mainstay::engine::system;
 use mainstay::ledger::{Lag, Ledger, SledLedger};
-use mainstay::types::Clock;
+use mainstay::types::{Clock, Code};
 use mainstay::{
     Answer, AttemptContext, Engine, EngineBuilder, Failure, FailureKind, Found, Millis,
     OutcomeKind, Read, Reply, RunHandle, Sent, Timestamp, Write,
@@ -88,6 +88,8 @@ pub struct Told {
     pub degraded: Lateness,
     /// Answers of providers, in time.
     pub in_time: u64,
+    /// Starts that were refused because such runs were seen to be too slow.
+    pub refused: u64,
     /// Runs that ended a second, the load's included.
     pub runs_per_s: u64,
     /// Of a thousandth of all processors' time, how much this process used.
@@ -222,7 +224,7 @@ impl Kind {
                 g.budget(budget).reserve(Reserve::new().deliver(DELIVERY));
                 let echo = provider(ECHO, Some(Duration::ZERO));
                 let told = g.read("told", &echo, (), |input, ()| *input);
-                let told = told.estimate(ESTIMATE).add();
+                let told = told.operation("told").estimate(ESTIMATE).add();
                 let silent = provider("silent", None);
                 let more = g.read("more", &silent, (), |input, ()| *input);
                 let more = more.soft("no more").estimate(ESTIMATE).add();
@@ -291,6 +293,7 @@ struct Shared {
     load: Numbers,
     is_over: AtomicBool,
     ended: AtomicU64,
+    refused: AtomicU64,
 }
 
 impl Shared {
@@ -334,6 +337,7 @@ pub async fn measure(store: &Path, load: Load) -> Result<Told, String> {
         load: idle,
         is_over: AtomicBool::new(false),
         ended: AtomicU64::new(0),
+        refused: AtomicU64::new(0),
     });
     let told = driven(&shared, load).await;
     drop(shared);
@@ -375,6 +379,7 @@ async fn driven(shared: &Arc<Shared>, load: Load) -> Result<Told, String> {
         handed_off: of(|kind| kind == Kind::HandedOff),
         later: of(|kind| kind == Kind::Later),
         degraded: of(|kind| kind == Kind::Degraded),
+        refused: shared.refused.load(Ordering::Relaxed),
         in_time: of(|kind| kind == Kind::InTime).answers as u64,
         runs_per_s: ended * 1_000 / millis,
         busy_per_mille: used.all_ms * 1_000 / (millis * cores),
@@ -404,7 +409,15 @@ async fn ask(shared: Arc<Shared>, place: u64, askers: u64) -> Result<Vec<Answere
         if shared.is_over() {
             break;
         }
-        let run = shared.engine.start(class, place).await.map_err(words)?;
+        let run = match shared.engine.start(class, place).await {
+            Ok(run) => run,
+            // The silent ones came in a swarm and are known for a moment: no answer is due.
+            Err(error) if error.code() == Code::InsufficientTimeBudget => {
+                shared.refused.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            Err(error) => return Err(words(error)),
+        };
         let answer = run.answer().await.map_err(words)?;
         let now = shared.clock.wall();
         let due = started_at(&shared, &run).await? + kind.due_after();
