@@ -90,7 +90,7 @@ impl Admission {
             synthesis: class.reserve.synthesis,
             reconcile,
             deliver: class.reserve.deliver,
-            left: at.until(times.work_by) + class.reserve.deliver,
+            left: at.until(times.work_by + class.reserve.deliver),
             observed: u32::try_from(forecast.calls.len()).unwrap_or(u32::MAX),
         };
         if admission.left < admission.need() {

@@ -160,16 +160,16 @@ fn blocked(site: Site<'_>) -> Blocked {
         return Blocked::Not;
     };
     if latest < now.max(not_before) {
-        let reason = match call.key_holder {
-            Some(_) => Reason::KeyHeldByOtherRun,
-            None => Reason::DeadlineExhausted,
-        };
-        let kind = kind_of(call);
-        return Blocked::Late(Why { kind, reason });
+        return late(site);
     }
     let Err(refusal) = attempt::plan(run, id, now) else {
         return Blocked::Not;
     };
+    // Only copies that nobody drives any more have its place, until it would be too late.
+    if refusal.code == Code::ConcurrencyExhausted && attempt::is_held_too_long(site) {
+        let (kind, reason) = (kind_of(call), Reason::DeadlineExhausted);
+        return Blocked::For(Why { kind, reason }, refusal);
+    }
     if let Some(why) = final_for(site, &refusal) {
         return Blocked::For(why, refusal);
     }
@@ -178,6 +178,30 @@ fn blocked(site: Site<'_>) -> Blocked {
     match is_hard && lacks_a_place {
         true => Blocked::ForAPlace,
         false => Blocked::Not,
+    }
+}
+
+/// Why a call is too late: what it waited for says more than that its time is over.
+fn late(site: Site<'_>) -> Blocked {
+    let kind = kind_of(site.call);
+    if site.call.key_holder.is_some() {
+        let reason = Reason::KeyHeldByOtherRun;
+        return Blocked::Late(Why { kind, reason });
+    }
+    let paused = match caps::rule(site) {
+        OnLimit::Pause => attempt::stops(site),
+        OnLimit::Degrade | OnLimit::HandOff | OnLimit::Fail => None,
+    };
+    let limit = paused.and_then(|refusal| {
+        let found = FINAL.into_iter().find(|&(code, _)| code == refusal.code);
+        Some((found?.1, refusal))
+    });
+    match limit {
+        Some((reason, refusal)) => Blocked::For(Why { kind, reason }, refusal),
+        None => {
+            let reason = Reason::DeadlineExhausted;
+            Blocked::Late(Why { kind, reason })
+        }
     }
 }
 

@@ -76,6 +76,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) evidence: Evidence,
     /// What refuses the next attempt.
     pub(crate) refusal: Option<&'a Refusal>,
+    /// How long the next attempt would have waited.
+    pub(crate) wait: Wait,
 }
 
 /// The events after an attempt of the call failed; the attempt itself is settled before them.
@@ -86,6 +88,7 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
         failure: Some(failure),
         evidence,
         refusal: None,
+        wait: Wait::NONE,
     };
     // What came of an earlier attempt may be as open as what came of this one.
     let is_open =
@@ -95,15 +98,12 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
         Move::Retry => match retry(ground, failure) {
             Ok(events) => events,
             Err(_) if is_open => reconcile(ground),
-            Err(Short { reason, refusal }) => {
-                let refusal = refusal.as_ref();
-                fall_back(Ground { refusal, ..ground }, Why { kind, reason })
-            }
+            Err(short) => fall_back_short(ground, kind, &short),
         },
-        Move::Repair => repair::after(ground).unwrap_or_else(|| {
-            let reason = Reason::SameInputFails;
-            fall_back(ground, Why { kind, reason })
-        }),
+        Move::Repair => match repair::after(ground) {
+            Ok(events) => events,
+            Err(short) => fall_back_short(ground, kind, &short),
+        },
         Move::Fallback | Move::GiveUp if is_open => reconcile(ground),
         Move::Fallback => {
             let reason = Reason::SameInputFails;
@@ -145,6 +145,8 @@ pub(crate) struct Short {
     pub(crate) reason: Reason,
     /// What refuses the tokens, where it is the run that does.
     refusal: Option<Refusal>,
+    /// How long it would have waited.
+    wait: Wait,
 }
 
 impl Short {
@@ -155,8 +157,12 @@ impl Short {
 
 impl From<Reason> for Short {
     fn from(reason: Reason) -> Self {
-        let refusal = None;
-        Self { reason, refusal }
+        let (refusal, wait) = (None, Wait::NONE);
+        Self {
+            reason,
+            refusal,
+            wait,
+        }
     }
 }
 
@@ -188,7 +194,10 @@ fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Short> {
             Some(asked) if asked == wait.wait => Reason::RetryAfterExceedsRemaining,
             Some(_) | None => Reason::DeadlineExhausted,
         };
-        return Err(reason.into());
+        return Err(Short {
+            wait,
+            ..reason.into()
+        });
     }
     let (next, reason) = match &refusal {
         Some(short) => (NextAction::Wait, short.reason),
@@ -205,6 +214,17 @@ fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Short> {
             reason,
         },
     ])
+}
+
+/// The next rung, with what kept the call from its own.
+fn fall_back_short(ground: Ground<'_>, kind: FailureKind, short: &Short) -> Vec<Event> {
+    let (refusal, wait, reason) = (short.refusal.as_ref(), short.wait, short.reason);
+    let ground = Ground {
+        refusal,
+        wait,
+        ..ground
+    };
+    fall_back(ground, Why { kind, reason })
 }
 
 /// Whether the class has a call that meets a limit wait for more.
@@ -263,6 +283,7 @@ impl<'a> Ground<'a> {
             failure: None,
             evidence: Evidence::default(),
             refusal: None,
+            wait: Wait::NONE,
         }
     }
 
@@ -306,8 +327,8 @@ impl<'a> Ground<'a> {
                 in_a_row: self.streak().length,
                 attempts_left: self.attempts_left(),
                 allowed: self.allowed(),
-                wait: wait.wait,
-                wait_max: wait.most,
+                wait: wait.or(self.wait).wait,
+                wait_max: wait.or(self.wait).most,
                 retry_after: self.failure.and_then(|failure| failure.retry_after),
                 predicted: self.predicted(),
                 left: latest.map_or(Millis::ZERO, |latest| now.until(latest)),
@@ -371,6 +392,7 @@ impl<'a> Ground<'a> {
         attempt::tokens_left(site, contract, &spec).map_err(|(reason, refusal)| Short {
             reason,
             refusal: Some(refusal),
+            wait: Wait::NONE,
         })?;
         let need = attempt::retry_tokens(site.head, site.call, &spec).get();
         let allowed = self.allowed();
@@ -398,6 +420,14 @@ impl Wait {
         wait: Millis::ZERO,
         most: Millis::ZERO,
     };
+
+    /// This one, or the other where there is none.
+    fn or(self, other: Self) -> Self {
+        if self.wait.max(self.most) == Millis::ZERO {
+            return other;
+        }
+        self
+    }
 
     /// Full jitter, but no less than the provider asked for.
     fn drawn(backoff: Backoff, ground: Ground<'_>, asked: Option<Millis>) -> Self {

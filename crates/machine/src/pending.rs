@@ -2,7 +2,7 @@
 //!
 //! A function of the state and the time, so that a restarted process finds the same list.
 
-use mainstay_types::Timestamp;
+use mainstay_types::{Timestamp, Tokens};
 
 use crate::action::Action;
 use crate::call::Phase;
@@ -58,7 +58,7 @@ fn new_work(run: &Run, head: &Head, now: Timestamp, actions: &mut Vec<Action>) {
         }
     }
     // Without a token none of them may start, whatever else holds.
-    if head.held_at(now) < head.lap.budget.concurrency_left() {
+    if Tokens::ZERO < head.lap.budget.concurrency_left() {
         for (id, call) in run.calls.ready() {
             if attempt::plan(run, id, now).is_ok() {
                 actions.push(Action::Start {

@@ -10,12 +10,12 @@ use crate::call::{Phase, Repair};
 use crate::decision::NextAction;
 use crate::event::Event;
 use crate::guard::Site;
-use crate::next::{Ground, Wait};
+use crate::next::{Ground, Short, Wait};
 use crate::run::Run;
 use crate::{attempt, guard, rung};
 
-/// The repair of the attempt that failed; `None` when the class, budget or times allow none.
-pub(crate) fn after(ground: Ground<'_>) -> Option<Vec<Event>> {
+/// The repair of the attempt that failed; else why the class, budget or times allow none.
+pub(crate) fn after(ground: Ground<'_>) -> Result<Vec<Event>, Short> {
     let Site {
         run,
         head,
@@ -23,19 +23,22 @@ pub(crate) fn after(ground: Ground<'_>) -> Option<Vec<Event>> {
         call,
         now,
     } = ground.site;
-    let contract = ground.site.contract()?;
-    let of = call.in_flight()?.no;
+    let no = || Short::from(Reason::SameInputFails);
+    let contract = ground.site.contract().ok_or_else(no)?;
+    let of = call.in_flight().ok_or_else(no)?.no;
     let is_open = head.lap.outcome.is_none() && head.cancel.is_none();
-    if !contract.repair || call.repair.is_some() || !is_open || ground.tokens_left().is_err() {
-        return None;
+    if !contract.repair || call.repair.is_some() || !is_open {
+        return Err(no());
     }
-    let latest = attempt::latest_start(run, head, call)?;
-    let spec = rung::spec(contract, call.rung)?;
+    ground.tokens_left()?;
+    let latest = attempt::latest_start(run, head, call).ok_or_else(no)?;
+    let spec = rung::spec(contract, call.rung).ok_or_else(no)?;
     let least = ground.predicted().less(spec.min_useful);
-    (now + least <= latest).then(|| {
-        let decided = ground.decided(NextAction::Repair, Reason::RepairAllowed, Wait::NONE);
-        vec![decided, Event::RepairWanted { call: id, of }]
-    })
+    if latest < now + least {
+        return Err(Reason::DeadlineExhausted.into());
+    }
+    let decided = ground.decided(NextAction::Repair, Reason::RepairAllowed, Wait::NONE);
+    Ok(vec![decided, Event::RepairWanted { call: id, of }])
 }
 
 /// The call's code makes the request anew; the attempt that failed is not counted twice.

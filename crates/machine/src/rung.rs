@@ -16,6 +16,8 @@ pub(crate) struct RungSpec {
     pub(crate) cost: CostUnits,
     /// Whether trying it loads a provider, so that a repeat costs a retry token.
     pub(crate) is_load: bool,
+    /// Whether it works in this process, and so needs no place that a copy elsewhere may still have.
+    pub(crate) is_local: bool,
 }
 
 /// The rung's promises; `None` when the ladder has no such rung or it is not attempted.
@@ -28,6 +30,7 @@ pub(crate) fn spec(contract: &Contract, rung: Rung) -> Option<RungSpec> {
             estimate: contract.estimate,
             cost: contract.cost,
             is_load: true,
+            is_local: false,
         });
     };
     let fallback = contract
@@ -41,6 +44,7 @@ pub(crate) fn spec(contract: &Contract, rung: Rung) -> Option<RungSpec> {
         estimate: fallback.estimate,
         cost: fallback.cost,
         is_load: fallback.kind == FallbackKind::Provider,
+        is_local: fallback.kind == FallbackKind::LocalCompute,
     })
 }
 

@@ -185,7 +185,8 @@ fn waits_for(run: &Run) -> Option<StateReason> {
 /// The limit that a call of the hard path waits for, in a class that waits for it to be raised.
 #[must_use]
 pub fn paused_by(run: &Run, id: CallId, call: &Call) -> Option<Code> {
-    let (head, now) = (run.head()?, AT_ONCE);
+    // Tokens that are held for a moment pause nobody.
+    let (head, now) = (run.head()?, Timestamp::from_millis(i64::MAX));
     let site = Site {
         run,
         head,

@@ -3,6 +3,7 @@
 //! Only calls the run can be completed without are held back here; a hard call never yields.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use mainstay_graph::{CancelSemantics, Contract};
 use mainstay_types::{CallId, Code, CostUnits, DependencyName, Refusal, Tokens};
@@ -73,20 +74,51 @@ pub(crate) fn check_concurrency(site: Site<'_>) -> Result<(), Refusal> {
     let hard = waiting
         .filter(|(_, other)| run.is_on_hard_path(other.node))
         .count();
-    let wanted = u32::try_from(hard).unwrap_or(u32::MAX);
+    let to_come = match was_stopped(site) {
+        true => hard_to_come(site),
+        false => 0,
+    };
+    let wanted = u32::try_from(hard.max(to_come)).unwrap_or(u32::MAX);
     let left = head
         .lap
         .budget
         .concurrency_left()
         .less(head.held_at(now))
         .get();
-    if wanted < left {
+    if wanted < left && to_come == 0 {
         return Ok(());
     }
     Err(Refusal::new(Code::SoftYields)
         .with("hard_waiting", wanted)
         .with("left", left)
         .about(run.path(id)))
+}
+
+/// Whether the call was stopped for a hard one in this lap.
+fn was_stopped(site: Site<'_>) -> bool {
+    let last = site.call.attempts.last();
+    last.is_some_and(|last| last.lap == site.head.lap.no && attempt::is_stopped(last))
+}
+
+/// Hard calls that have not begun and do not wait for this one. A soft call that was stopped for one
+/// of them begins again when none is left: else it would be stopped for the next, at its own cost.
+fn hard_to_come(site: Site<'_>) -> usize {
+    let run = site.run;
+    let mut behind = BTreeSet::from([site.call.node]);
+    let mut open = vec![site.call.node];
+    while let Some(node) = open.pop() {
+        for &next in run.dependents(node) {
+            if behind.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    let unstarted = run.calls.unstarted();
+    let others = unstarted.filter(|(node, _)| {
+        let is_attempted = run.class().node(*node).contract().is_some();
+        is_attempted && run.is_on_hard_path(*node) && !behind.contains(node)
+    });
+    others.count()
 }
 
 /// What a soft call leaves of a dependency's caps.

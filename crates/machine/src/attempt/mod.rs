@@ -7,12 +7,13 @@ mod apply;
 
 use mainstay_graph::Contract;
 use mainstay_types::{
-    AttemptNo, CallId, Code, CostUnits, Millis, Reason, Refusal, Rung, Timestamp, Tokens, limits,
+    AttemptNo, CallId, Code, CostUnits, FailureKind, Millis, Reason, Refusal, Rung, Timestamp,
+    Tokens, limits,
 };
 
 pub(crate) use apply::{Used, apply_interrupted, apply_late, apply_settled, apply_started};
 
-use crate::call::{AttemptState, Call, EffectStatus, Phase};
+use crate::call::{Attempt, AttemptState, Call, EffectStatus, Phase};
 use crate::command::Evidence;
 use crate::event::{AttemptStarted, Event};
 use crate::guard::Site;
@@ -92,7 +93,10 @@ pub(crate) fn check_limits(
     let retry_tokens = retry_tokens(head, call, spec);
     check_retry_cap(site, contract, retry_tokens)?;
     let kept = yields::cost_kept(run, call);
-    let held = head.held_at(site.now);
+    let held = match spec.is_local {
+        true => Tokens::ZERO,
+        false => head.held_at(site.now),
+    };
     head.lap
         .budget
         .check(retry_tokens, held, (spec.cost, kept))?;
@@ -103,10 +107,39 @@ pub(crate) fn check_limits(
 
 /// The limit of the lap that stops the call, if one does, whatever the time.
 pub(crate) fn stopped_by(site: Site<'_>) -> Option<Code> {
+    stops(site).map(|refusal| refusal.code)
+}
+
+/// What somebody would have to raise so that the call can start, whatever the time.
+pub(crate) fn stops(site: Site<'_>) -> Option<Refusal> {
     let contract = site.contract()?;
     let spec = rung::spec(contract, site.call.rung)?;
     let refusal = check_limits(site, contract, &spec).err()?;
-    caps::is_raisable(&refusal).then_some(refusal.code)
+    caps::is_raisable(&refusal).then_some(refusal)
+}
+
+/// Whether only attempts whose process is gone have all places, and so long that what the call is
+/// expected to take does not fit behind them.
+pub(crate) fn is_held_too_long(site: Site<'_>) -> bool {
+    let budget = &site.head.lap.budget;
+    let contract = site.contract();
+    let spec = contract.and_then(|contract| rung::spec(contract, site.call.rung));
+    let (Some(contract), Some(spec)) = (contract, spec) else {
+        return false;
+    };
+    let need = spec.estimate.max(spec.min_useful) + reserve_after(site.run, site.call, contract);
+    budget.in_flight == Tokens::ZERO && work_until(site.head).minus(need) < place_free_at(site)
+}
+
+/// When the first place is free again of those that nobody gives back.
+fn place_free_at(site: Site<'_>) -> Timestamp {
+    let budget = &site.head.lap.budget;
+    let mut held: Vec<Timestamp> = site.head.held.iter().map(|held| held.until).collect();
+    held.retain(|until| site.now < *until);
+    held.sort();
+    let places = usize::try_from(budget.limits.concurrency_tokens.get()).unwrap_or(usize::MAX);
+    let first = held.len().checked_sub(places);
+    first.map_or(site.now, |first| held[first])
 }
 
 fn check_meaning(site: Site<'_>) -> Result<(), Refusal> {
@@ -198,11 +231,22 @@ pub(crate) fn retry_tokens(head: &Head, call: &Call, spec: &RungSpec) -> Tokens 
     let tried = call
         .attempts
         .iter()
-        .any(|attempt| attempt.lap == head.lap.no);
+        .any(|attempt| attempt.lap == head.lap.no && !is_stopped(attempt));
     if tried && spec.is_load && !never_arrived(call) {
         Tokens::new(1)
     } else {
         Tokens::ZERO
+    }
+}
+
+/// Whether the attempt was stopped from here: no failure of its provider, and so no try.
+pub(crate) fn is_stopped(attempt: &Attempt) -> bool {
+    match &attempt.state {
+        AttemptState::Failed { failure, .. } => failure.kind == FailureKind::Canceled,
+        AttemptState::InFlight
+        | AttemptState::Answered { .. }
+        | AttemptState::Interrupted { .. }
+        | AttemptState::Late { .. } => false,
     }
 }
 

@@ -48,6 +48,10 @@ pub(super) struct Entry {
     /// Whether a read beyond this process may work on: its own process died, or nothing can stop
     /// it.
     pub(super) outlives: bool,
+    /// Whether it was stopped from here, which is no failure of anybody.
+    pub(super) is_stopped: bool,
+    /// Whether it works in the process, and needs no place that a copy elsewhere may have.
+    pub(super) is_local: bool,
     /// Whether its failure counts against its rung.
     pub(super) counts: bool,
     /// The cap of its dependency, by its place in the class.
@@ -203,6 +207,8 @@ impl Books {
     fn start(&mut self, started: &AttemptStarted) -> Result<(), Broken> {
         self.check_start(started)?;
         let node = self.call(started.call)?.node;
+        let contract = self.class.node(node).contract();
+        let is_local = contract.is_some_and(|all| !is_remote(all, started.rung));
         let (place, lap) = (self.place(node, started.rung), self.newest()?);
         for of in places(place) {
             // Whoever may pay keeps the limit: what lay beyond it is no longer excused.
@@ -221,6 +227,8 @@ impl Books {
             tokens: started.retry_tokens,
             client_retries: Tokens::ZERO,
             outlives: false,
+            is_stopped: false,
+            is_local,
             counts: true,
             place,
             end: End::Out,
@@ -252,6 +260,10 @@ impl Books {
                 (End::Failed(cost), failure.kind != FailureKind::Canceled)
             }
         };
+        entry.is_stopped = matches!(
+            end,
+            AttemptEnd::Failed(failure) if failure.kind == FailureKind::Canceled
+        );
         entry.client_retries = Tokens::new(client_retries);
         let more = Beyond {
             cost: cost.less(entry.reserved),

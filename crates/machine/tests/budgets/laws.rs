@@ -131,7 +131,7 @@ impl Books {
                 call.entries.last().map(|last| last.end),
                 Some(End::Assumed(_))
             );
-        let pays = in_lap().next().is_some() && promise.is_load && !never_came;
+        let pays = in_lap().any(|made| !made.is_stopped) && promise.is_load && !never_came;
         keep(
             started.retry_tokens == Tokens::new(u32::from(pays)),
             Law::Paid,
@@ -238,9 +238,10 @@ impl Books {
         let lives = |made: &Entry| {
             let is_unheard = matches!(made.end, End::Assumed(_) | End::Failed(_));
             let is_left = is_unheard && made.outlives && now < made.until;
-            made.end == End::Out || is_left
+            (made.end == End::Out && !made.is_local) || is_left
         };
-        let live = Tokens::new(self.sums(lives).attempts);
+        let out = self.sums(|made| made.end == End::Out).attempts;
+        let live = Tokens::new(self.sums(lives).attempts.max(out));
         let most = self.laps.last().map(|lap| lap.limits.concurrency_tokens);
         keep(
             most.is_some_and(|most| live <= most),

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mainstay_graph::DependencyCap;
+use mainstay_graph::{DependencyCap, FallbackKind};
 use mainstay_machine::caps::DependencyUse;
 use mainstay_machine::{
     AttemptStarted, AttemptState, Call, EffectStatus, Event, Lap, Run, apply, pending,
@@ -167,8 +167,17 @@ impl Watch {
             started.retry_tokens <= budget.retries_left(),
             "a retry beyond the limit"
         );
+        // What works in the process is no copy elsewhere.
+        let contract = self.run.class().node(call.node).contract();
+        let below = usize::from(started.rung.get()).checked_sub(1);
+        let fallback = below.and_then(|below| contract?.fallbacks.get(below));
+        let is_local = fallback.is_some_and(|rung| rung.kind == FallbackKind::LocalCompute);
+        let held = match is_local {
+            true => Tokens::ZERO,
+            false => head.held_at(started.at),
+        };
         assert!(
-            head.held_at(started.at) < budget.concurrency_left(),
+            held < budget.concurrency_left(),
             "an attempt beyond concurrency"
         );
     }

@@ -166,3 +166,24 @@ fn what_is_held_counts_beside_what_is_out_and_not_for_work_in_the_process() {
     ",
     );
 }
+
+#[test]
+fn a_place_that_a_dead_attempt_may_have_until_it_is_too_late_is_not_waited_for() {
+    check(
+        "
+        read   a timeout=12s estimate=500ms fallback=local
+        start  concurrency=1 retry=3 answer_by=12s -> out a
+        crash  -> out a, rung a 1, NextDecided a fallback DEADLINE_EXHAUSTED held=1 limit=1
+        answer a -> degraded
+    ",
+    );
+    check(
+        "
+        read   a timeout=3s estimate=500ms fallback=local
+        start  concurrency=1 retry=3 answer_by=12s -> out a
+        crash  -> out, wake 3s
+        at     3s -> out a, rung a 0
+        answer a -> completed
+    ",
+    );
+}

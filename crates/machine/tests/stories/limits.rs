@@ -265,3 +265,28 @@ fn nobody_waits_for_a_cap_that_cannot_be_raised() {
     ",
     );
 }
+
+#[test]
+fn a_pause_that_nobody_ended_ends_with_the_limit_as_its_reason() {
+    check(
+        "
+        read   a attempts=3 cost=2
+        start  retry=9 cost=3 on_limit=pause -> out a
+        fail   a OVERLOADED cost=2 -> paused, reason COST_EXHAUSTED
+        at     12s -> handed_off HARD_CALL_FAILED, \
+               NextDecided a fail COST_EXHAUSTED need_micros=2000000 left_micros=1000000
+    ",
+    );
+}
+
+#[test]
+fn a_retry_that_its_wait_makes_too_late_is_told_with_that_wait() {
+    check(
+        "
+        read   a attempts=3 backoff=60s/60s
+        start  retry=9 answer_by=8s
+        fail   a OVERLOADED draw=4294967295 \
+               -> NextDecided a fail DEADLINE_EXHAUSTED wait=59999 wait_max=60000
+    ",
+    );
+}

@@ -83,7 +83,7 @@ fn the_four_limits_hold_for_repairs_and_not_for_what_loads_nobody() {
         "
         read   policy repair=yes fallback=cache
         start  retry=9
-        fail   policy RESULT_INVALID quota=0 -> NextDecided policy fallback SAME_INPUT_FAILS
+        fail   policy RESULT_INVALID quota=0 -> NextDecided policy fallback TENANT_QUOTA_REACHED
         answer policy -> degraded
     ",
     );

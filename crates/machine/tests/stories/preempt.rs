@@ -14,7 +14,7 @@ fn a_hard_call_that_waits_for_a_place_stops_the_soft_read_that_began_last() {
         result a b d e
         start  concurrency=3 -> out a b c
         answer c -> out a d e, NextDecided b retry PREEMPTED, CallRescheduled b PREEMPTED
-        answer d -> out a b e, budget retry=1
+        answer d -> out a b e, budget retry=0
         answer a
         answer b
         answer e -> completed
@@ -185,6 +185,32 @@ fn what_nothing_can_stop_keeps_its_place_until_its_own_timeout() {
         start  concurrency=1 retry=3
         fail   a TRANSIENT_TRANSPORT maybe_sent -> out a
         answer a -> completed
+    ",
+    );
+}
+
+#[test]
+fn a_stopped_read_costs_no_token_and_begins_again_when_no_hard_call_is_to_come() {
+    check(
+        "
+        soft   s
+        read   a
+        read   b needs=a
+        read   c needs=a
+        read   d needs=b
+        read   e needs=b
+        read   f needs=d,e attempts=2
+        result s b c d e f
+        start  concurrency=2 retry=1 -> out s a
+        answer a -> out b c, NextDecided s retry PREEMPTED
+        answer c -> out b
+        may    s -> SOFT_YIELDS hard_waiting=3
+        answer b -> out d e
+        answer d
+        answer e -> out s f, budget retry=0
+        fail   f OVERLOADED -> out s f, budget retry=1
+        answer f
+        answer s -> completed
     ",
     );
 }
