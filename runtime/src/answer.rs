@@ -58,7 +58,7 @@ impl Found {
 pub enum Answer<O> {
     /// The lap has its outcome.
     Ready(Outcome<O>),
-    /// An effect is in doubt; the outcome comes later.
+    /// An effect is in doubt, or the class works behind its answer; the outcome comes later.
     Later(Later),
 }
 
@@ -277,7 +277,8 @@ fn not_driven(shared: &Shared, id: RunId) -> EngineError {
 
 pub(crate) async fn run_view(shared: &Shared, id: RunId) -> Result<RunView, EngineError> {
     let loaded = load_run(shared, id).await?;
-    let view = of_loaded(&*shared.ledger, &loaded).await?;
+    let mut view = of_loaded(&*shared.ledger, &loaded).await?;
+    view.forget_free_places(shared.now());
     let listed = shared.not_driven_run(id).filter(waits_for_code);
     Ok(match listed {
         Some(listed) => view.without_code(listed.reason.code(), &listed.detail),

@@ -231,9 +231,9 @@ impl Engine {
         control::terminate(&self.shared, run, Asks::of(by, why)).await
     }
 
-    /// Opens the next lap of a run that ended handed_off, degraded or failed: fresh times and
-    /// budget on the same requests, keys and effects. A quarantined run is driven again, in the lap
-    /// it was in when that is open. The lap it goes on in.
+    /// Opens the next lap of a run that ended handed_off, degraded, failed or rejected: fresh times
+    /// and budget on the same requests, keys and effects. A quarantined run is driven again, in the
+    /// lap it was in when that is open. The lap it goes on in.
     ///
     /// Durable once this returns. Cancel safe: a dropped future may have asked.
     /// `CONTINUE_REFUSED` for any other run.

@@ -49,7 +49,15 @@ pub(crate) fn why(args: &WhyArgs, output: &Output) -> Result<(), CliError> {
     let mut operator = reach(&output.store)?;
     let form = form(output);
     let ask = |run| Ask::Why(WhyAsk { run, form });
-    output.print(&asked(&mut *operator, &args.id, ask, output)?.body)
+    let body = asked(&mut *operator, &args.id, ask, output)?.body;
+    match form {
+        Form::Json => output.print(&body),
+        // Its commands are to be pasted: they name this program and this store.
+        Form::Text => {
+            let own = format!("\n      {}", output.call(""));
+            output.print(&body.replace("\n      mainstay ", &own))
+        }
+    }
 }
 
 fn form(output: &Output) -> Form {

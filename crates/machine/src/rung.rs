@@ -16,7 +16,8 @@ pub(crate) struct RungSpec {
     pub(crate) cost: CostUnits,
     /// Whether trying it loads a provider, so that a repeat costs a retry token.
     pub(crate) is_load: bool,
-    /// Whether it works in this process, and so needs no place that a copy elsewhere may still have.
+    /// Whether it works in this process, and so needs no place that a copy elsewhere may still
+    /// have.
     pub(crate) is_local: bool,
 }
 

@@ -100,8 +100,9 @@ fn was_stopped(site: Site<'_>) -> bool {
     last.is_some_and(|last| last.lap == site.head.lap.no && attempt::is_stopped(last))
 }
 
-/// Hard calls that have not begun and do not wait for this one. A soft call that was stopped for one
-/// of them begins again when none is left: else it would be stopped for the next, at its own cost.
+/// Hard calls that have not begun and do not wait for this one. A soft call that was stopped for
+/// one of them begins again when none is left: else it would be stopped for the next, at its own
+/// cost.
 fn hard_to_come(site: Site<'_>) -> usize {
     let run = site.run;
     let mut behind = BTreeSet::from([site.call.node]);

@@ -40,10 +40,11 @@ pub mod dispatch {
 
 /// Running: engines, handles, answers, views.
 pub mod engine {
-    pub use mainstay_runtime::view::text::render;
+    pub use mainstay_runtime::view::text::{render, render_why};
+    pub use mainstay_runtime::view::why::WhyView;
     pub use mainstay_runtime::view::{AnswerView, RunView};
     pub use mainstay_runtime::{
-        Addendum, Answer, Companion, Doubtful, EffectFilter, EffectPage, EffectRow, Engine,
+        Addendum, Answer, Budget, Companion, Doubtful, EffectFilter, EffectPage, EffectRow, Engine,
         EngineBuilder, EngineError, Later, NotDriven, NotDrivenReason, Outcome, Ports, RunHandle,
         ShutdownReport, Start, Status, Stay, WeakEngine, system,
     };

@@ -47,7 +47,7 @@ use std::fmt;
 use mainstay_ledger::Recorded;
 use mainstay_machine::run::Head;
 use mainstay_machine::{Run, StateReason, view};
-use mainstay_types::{CallId, Code, Millis, Reason};
+use mainstay_types::{CallId, Code, Millis, Reason, Timestamp};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -181,6 +181,16 @@ impl RunView {
 }
 
 impl RunView {
+    /// Leaves out places that dead attempts had and that are free by now.
+    pub(crate) fn forget_free_places(&mut self, now: Timestamp) {
+        let now = raw::time(now);
+        // Moments of one form and zone are in the order of their texts.
+        self.budget
+            .concurrency_tokens
+            .held_until
+            .retain(|until| now < *until);
+    }
+
     /// The same run as an engine sees it that has no code for it: nothing of it is done or asked.
     pub(crate) fn without_code(mut self, code: Code, detail: &str) -> Self {
         let is_over =

@@ -109,6 +109,12 @@ fn a_run_is_explained_over_the_socket_and_over_a_free_store() {
     assert_eq!(live.ask(&asked).code, 0, "{helps}");
     let text = live.ask(&["run", "why", &doubt]).data();
     assert!(text.contains("what nobody knows"), "{text}");
+    // As it stands there it can be pasted, whatever the store is called.
+    let pasted = format!(
+        " --store {} effects --run {doubt} --in-doubt\n",
+        live.folder.path().display()
+    );
+    assert!(text.contains(&pasted), "{pasted} in {text}");
     let timeless = |mut why: Value| {
         why["at"] = Value::Null;
         why["spent"]["time"] = Value::Null;

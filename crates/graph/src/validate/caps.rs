@@ -25,6 +25,7 @@ pub(super) fn check(class: &TaskClass, problems: &mut Vec<Problem>) {
             problems.push(Problem::error(Code::BudgetInvalid, message).hint(hint));
         }
     }
+    problems.extend(cost_problems(class));
     if limits::DEPENDENCY_CAPS_MAX < dependencies.len() {
         let (n, max) = (dependencies.len(), limits::DEPENDENCY_CAPS_MAX);
         let message = format!("{n} dependencies have caps, at most {max} may");
@@ -36,6 +37,32 @@ pub(super) fn check(class: &TaskClass, problems: &mut Vec<Problem>) {
         let first = named.insert(&cap.dependency);
         problems.extend(cap_problem(cap, known.contains(&cap.dependency), first));
     }
+}
+
+/// Hard calls one attempt of which costs more than a cap lets through, so that none ever starts.
+fn cost_problems(class: &TaskClass) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for id in path::hard_path(class) {
+        let node = class.node(id);
+        let Some(contract) = node.contract() else {
+            continue;
+        };
+        let at_once = class.caps.parallel_cost.map(|cap| (cap, "cost at once"));
+        let mut caps = class.caps.dependencies.iter();
+        let of_dependency = caps.find(|cap| cap.dependency == contract.dependency);
+        let of_dependency = of_dependency.and_then(|cap| Some((cap.cost_units?, "its dependency")));
+        for (cap, what) in [at_once, of_dependency].into_iter().flatten() {
+            if contract.cost <= cap {
+                continue;
+            }
+            let (name, cost) = (&node.name, contract.cost);
+            let message = format!("{name} costs {cost}, and the cap on {what} is {cap}");
+            let hint = format!("allow at least {cost}, or make the call soft");
+            let problem = Problem::error(Code::BudgetInvalid, message);
+            problems.push(problem.hint(hint).at(name));
+        }
+    }
+    problems
 }
 
 fn cap_problem(cap: &DependencyCap, is_known: bool, is_first: bool) -> Option<Problem> {

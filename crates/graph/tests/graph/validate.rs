@@ -507,3 +507,19 @@ fn a_node_of_each_kind_with_a_value_can_stand_alone() {
         check(&class(vec![node]), &[]);
     }
 }
+
+#[test]
+fn a_cap_that_keeps_a_hard_call_from_ever_starting_is_named() {
+    let mut class = meeting();
+    class.caps.parallel_cost = Some(CostUnits::milli(500));
+    let told: Vec<String> = validate(&class)
+        .into_iter()
+        .filter(|problem| problem.code == Code::BudgetInvalid)
+        .map(|problem| problem.message)
+        .collect();
+    assert!(!told.is_empty());
+    assert!(
+        told[0].contains("the cap on cost at once is 0.5"),
+        "{told:?}"
+    );
+}

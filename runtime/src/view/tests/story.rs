@@ -245,6 +245,12 @@ impl Story {
         }
     }
 
+    /// Another process takes the run over.
+    pub(crate) fn take_over(&mut self, ms: u64) {
+        let (worker, downtime) = (WorkerId::from_bytes([2; 16]), Millis::ZERO);
+        self.tell(ms, Command::TakeOver { worker, downtime });
+    }
+
     /// Fixes a read's request.
     pub(crate) fn prepare(&mut self, ms: u64, call: CallId) {
         let prepared = prepared("{}");

@@ -302,7 +302,7 @@ fn a_cap_is_named_as_what_only_another_version_of_the_class_changes() {
     // Nobody can raise it, so that nobody is waited for.
     assert_eq!(told["outcome"], "handed_off");
     assert_eq!(row(&told, "blocked", "policy_rag")["code"], "CAP_REACHED");
-    let cap = change(&told, "cap on a cap");
+    let cap = change(&told, "the cap that policy_rag met");
     assert_eq!((&cap["is"], &cap["needs"]), (&json!(1.5), &json!(2)));
     assert_eq!(cap["command"], Value::Null);
     assert_eq!(
@@ -525,5 +525,57 @@ fn the_text_says_all_of_it_and_no_word_of_a_provider() {
     assert!(
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
+    );
+}
+
+#[test]
+fn what_a_provider_reports_is_added_up_without_an_end() {
+    for failure in [overloaded().client_retries(u32::MAX), {
+        let mut dear = overloaded();
+        dear.cost = Some(CostUnits::micros(u64::MAX));
+        dear
+    }] {
+        let mut story = Story::begin_of(
+            1,
+            pausing(|class| class.budget.retry_tokens = Tokens::new(1)),
+        );
+        without_related(&mut story);
+        story.ask(20, POLICY);
+        story.fail(30, (POLICY, 1), failure);
+        story.tell(2_500, Command::Advance);
+        let told = seen(&story);
+        assert_eq!(told["state"], "paused");
+        assert!(!told["changes"].as_array().unwrap().is_empty(), "{told:#}");
+    }
+}
+
+#[test]
+fn a_run_that_waits_for_a_place_of_a_dead_attempt_says_so() {
+    let mut story = Story::begin_of(1, {
+        let mut class = class();
+        class.budget.concurrency_tokens = Tokens::new(1);
+        class
+    });
+    story.ask(10, POLICY);
+    story.take_over(500);
+    story.prepare(600, RELATED);
+    let told = seen(&story);
+    assert_eq!(
+        told["because"],
+        "nothing of it may start now: see what each call waits for"
+    );
+    let policy = row(&told, "blocked", "policy_rag");
+    assert_eq!(
+        (&policy["code"], &policy["until"]),
+        (
+            &json!("CONCURRENCY_EXHAUSTED"),
+            &json!("2026-11-30T09:38:23.010Z")
+        )
+    );
+    let place = told["next"].as_array().unwrap().iter();
+    let mut place = place.filter(|row| row["at"] == "2026-11-30T09:38:23.010Z");
+    assert!(
+        place.any(|row| row["what"].as_str().unwrap().contains("a place is free")),
+        "{told:#}"
     );
 }

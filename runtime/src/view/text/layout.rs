@@ -46,6 +46,11 @@ impl Sheet {
         self.out.push('\n');
     }
 
+    /// `before`, then `text` on the same line, however long: something to be copied.
+    pub(super) fn whole(&mut self, before: &str, text: &str) {
+        writeln!(self.out, "{before}{}", plain(text)).expect(INFALLIBLE);
+    }
+
     /// A line of a list of names and values.
     pub(super) fn field(&mut self, name: &str, value: &str) {
         self.line(&format!("  {name:<18}  "), value);

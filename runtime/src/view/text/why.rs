@@ -21,8 +21,7 @@ pub fn render_why(view: &WhyView) -> String {
     let next: Vec<String> = view.next.iter().map(next).collect();
     list(&mut sheet, "what comes next", &next);
     uncertain(&mut sheet, view);
-    let changes: Vec<String> = view.changes.iter().map(change).collect();
-    list(&mut sheet, "what would have to change", &changes);
+    changes(&mut sheet, view);
     spent(&mut sheet, view);
     sheet.into_text()
 }
@@ -101,9 +100,20 @@ fn change(change: &ChangeView) -> String {
         text.push_str(": ");
     }
     text.push_str(&change.how);
-    match &change.command {
-        Some(command) => format!("{text}: `{command}`"),
-        None => text,
+    text
+}
+
+/// Each command stands on a line of its own, to be copied.
+fn changes(sheet: &mut Sheet, view: &WhyView) {
+    if view.changes.is_empty() {
+        return;
+    }
+    sheet.heading("what would have to change");
+    for row in &view.changes {
+        sheet.line("  - ", &change(row));
+        if let Some(command) = &row.command {
+            sheet.whole("      ", command);
+        }
     }
 }
 

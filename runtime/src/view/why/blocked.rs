@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_graph::path;
 use mainstay_machine::{Call, Phase, may_start};
-use mainstay_types::{CallId, Code, NodeId, Timestamp, limits};
+use mainstay_types::{CallId, Code, NodeId, Timestamp};
 use serde::Serialize;
 
 use super::About;
@@ -40,8 +40,8 @@ pub struct BlockedView {
     pub(super) is_open: bool,
 }
 
-/// The rows, each with what change needs to know; then how many more there are.
-pub(super) fn rows(about: About<'_>, stops: &Stops<'_>) -> (Vec<(BlockedView, Option<Stop>)>, u64) {
+/// All rows, each with what change needs to know.
+pub(super) fn rows(about: About<'_>, stops: &Stops<'_>) -> Vec<(BlockedView, Option<Stop>)> {
     let hard = path::hard_path(about.run.class());
     let teller = Teller { about, stops, hard };
     let of_calls = about.run.calls().iter();
@@ -53,12 +53,10 @@ pub(super) fn rows(about: About<'_>, stops: &Stops<'_>) -> (Vec<(BlockedView, Op
         call.is_none_or(|call| !teller.hard.contains(&call.node))
     };
     told.sort_by_key(|(id, _)| (is_soft(*id), *id));
-    let more = told.len().saturating_sub(limits::WHY_ROWS_MAX);
-    told.truncate(limits::WHY_ROWS_MAX);
     let rows = told
         .into_iter()
         .filter_map(|(id, words)| teller.row(id, words));
-    (rows.collect(), u64::try_from(more).unwrap_or(u64::MAX))
+    rows.collect()
 }
 
 struct Teller<'a> {
@@ -118,6 +116,9 @@ impl Teller<'_> {
     fn words(&self, id: CallId, call: &Call) -> Option<Words> {
         let is_over = self.about.head.lap.outcome.is_some();
         match &call.phase {
+            Phase::Settled { rung, .. } if is_over && 0 < rung.get() => {
+                Some(Words::plain(format!("its value is of fallback {rung}")))
+            }
             Phase::Settled { .. } | Phase::Skipped => None,
             Phase::Omitted { reason } => Some(Words {
                 stop: self.stops.stop(id),
@@ -180,10 +181,17 @@ impl Teller<'_> {
         }
         match may_start(self.about.run, id, now) {
             Ok(()) => Words::plain("it may start: it waits for the process that drives the run"),
-            Err(refusal) => Words {
-                stop: Some(Stop::of(&refusal)),
-                ..Words::plain(refusal.code.summary())
-            },
+            Err(refusal) => {
+                let is_held = refusal.code == Code::ConcurrencyExhausted;
+                let free = self.about.head.held.iter().map(|held| held.until);
+                let free = free.filter(|until| now < *until && is_held).min();
+                let idle = self.about.run.calls().in_flight().next().is_none();
+                Words {
+                    stop: Some(Stop::of(&refusal)),
+                    until: free.filter(|_| idle),
+                    ..Words::plain(refusal.code.summary())
+                }
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use mainstay_graph::Budget;
 use mainstay_machine::{Admission, OutcomeKind, Verdict};
-use mainstay_types::{Code, CostUnits, Millis};
+use mainstay_types::{Code, CostUnits, Millis, limits};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -44,7 +44,7 @@ pub(super) fn rows(
     admission: Option<&Admission>,
 ) -> Vec<ChangeView> {
     let mut rows: Vec<ChangeView> = Vec::new();
-    if let Some(admission) = admission.filter(|it| it.verdict != Verdict::Admitted) {
+    if let Some(admission) = admission.filter(|it| it.verdict == Verdict::Rejected) {
         rows.push(of_admission(about, admission));
     }
     let is_well = about.head.lap.outcome.as_ref().is_some_and(|end| {
@@ -69,7 +69,17 @@ pub(super) fn rows(
             "mend what failed (`mainstay run show` has its code), then let it be driven again";
         rows.push(plain(how, Some(command(about, "continue", ""))));
     }
-    rows.extend(next_lap(about));
+    // What fallbacks gave is settled: another lap would end as this one did.
+    let is_settled = blocked.iter().all(|(row, _)| row.state == "settled");
+    let is_degraded = about
+        .head
+        .lap
+        .outcome
+        .as_ref()
+        .is_some_and(|end| end.kind == OutcomeKind::Degraded);
+    if !(is_degraded && is_settled) {
+        rows.extend(next_lap(about));
+    }
     rows
 }
 
@@ -158,7 +168,7 @@ fn next_lap(about: About<'_>) -> Option<ChangeView> {
         OutcomeKind::HandedOff
         | OutcomeKind::Degraded
         | OutcomeKind::Failed
-        | OutcomeKind::Rejected => about.head.quarantined.is_none(),
+        | OutcomeKind::Rejected => about.head.quarantined.is_none() && has_laps_left(about),
         OutcomeKind::Completed | OutcomeKind::Canceled | OutcomeKind::Terminated => false,
     };
     let Budget {
@@ -191,6 +201,10 @@ const REMEDIES: [(Code, Remedy); 6] = [
     (Code::EffectInDoubt, doubt),
 ];
 
+fn has_laps_left(about: About<'_>) -> bool {
+    about.head.past.len() + 1 < limits::LAPS_MAX
+}
+
 fn of_stop(about: About<'_>, call: &str, stop: &Stop) -> Option<ChangeView> {
     let known = REMEDIES.iter().find(|(code, _)| *code == stop.code);
     known.map(|(_, remedy)| remedy(about, call, stop))
@@ -215,27 +229,40 @@ fn doubt(about: About<'_>, _: &str, _: &Stop) -> ChangeView {
 fn retry_cap(_: About<'_>, call: &str, stop: &Stop) -> ChangeView {
     let cap = stop.number("cap").unwrap_or(0);
     let how = format!("a new version of the class with another `retry_cap` of {call}");
-    number("retry_cap", (count(cap), count(cap + 1)), &how, None)
+    number(
+        "retry_cap",
+        (count(cap), count(cap.saturating_add(1))),
+        &how,
+        None,
+    )
 }
 
-fn cap(_: About<'_>, _: &str, stop: &Stop) -> ChangeView {
+fn cap(_: About<'_>, call: &str, stop: &Stop) -> ChangeView {
     let which = stop
         .about
         .as_deref()
         .and_then(|about| about.split_once(": "));
-    let which = which.map_or("a cap", |(_, which)| which);
-    let how = "a new version of the class with another cap";
-    let name = format!("cap on {which}");
+    let how = "a new version of the class with another cap (`mainstay run show` lists them)";
+    // A recorded decision has the numbers of its cap, not its name: one row for each call.
+    let name = which.map_or_else(
+        || format!("the cap that {call} met"),
+        |(_, which)| format!("cap on {which}"),
+    );
     let micros = |name| stop.number(name).unwrap_or(0);
     if let Some(most) = stop.number("cap_micros") {
-        let needs = micros("used_micros") + micros("need_micros") + micros("kept_micros");
+        let sum = i64::saturating_add;
+        let needs = sum(
+            sum(micros("used_micros"), micros("need_micros")),
+            micros("kept_micros"),
+        );
         let units = |micros: i64| raw::units(CostUnits::micros(u64::try_from(micros).unwrap_or(0)));
         return number(&name, (units(most), units(needs)), how, None);
     }
     match stop.number("cap") {
         Some(most) => {
             let used = stop.number("used").unwrap_or(most);
-            let needs = used + stop.number("kept").unwrap_or(0) + 1;
+            let kept = stop.number("kept").unwrap_or(0);
+            let needs = used.saturating_add(kept).saturating_add(1);
             number(&name, (count(most), count(needs)), how, None)
         }
         None => ChangeView {
@@ -248,7 +275,12 @@ fn cap(_: About<'_>, _: &str, stop: &Stop) -> ChangeView {
 fn attempts(_: About<'_>, call: &str, stop: &Stop) -> ChangeView {
     let how = format!("a new version of the class with more `attempts` of {call}, or a fallback");
     match stop.number("limit") {
-        Some(limit) => number("attempts", (count(limit), count(limit + 1)), &how, None),
+        Some(limit) => number(
+            "attempts",
+            (count(limit), count(limit.saturating_add(1))),
+            &how,
+            None,
+        ),
         None => ChangeView {
             number: Some("attempts".to_owned()),
             ..plain(&how, None)
@@ -264,7 +296,7 @@ fn deadline(about: About<'_>, _: &str, stop: &Stop) -> ChangeView {
     };
     let need = stop.number("need_ms").unwrap_or(0);
     let left = stop.number("left_ms").unwrap_or(0);
-    let missing = Millis::new(u64::try_from((need - left).max(1)).unwrap_or(1));
+    let missing = Millis::new(u64::try_from(need.saturating_sub(left).max(1)).unwrap_or(1));
     let how = "more time to the answer, or smaller reserves, timeouts or estimates: a new version \
                of the class";
     let moment = |at| text(&raw::time(at));

@@ -20,6 +20,23 @@ pub(super) struct Lacks {
     given_up: Lack,
 }
 
+/// Something that is added up without an end: what providers report has none.
+trait Amount: Copy + Ord {
+    fn and(self, more: Self) -> Self;
+}
+
+impl Amount for u32 {
+    fn and(self, more: Self) -> Self {
+        self.saturating_add(more)
+    }
+}
+
+impl Amount for CostUnits {
+    fn and(self, more: Self) -> Self {
+        Self::micros(self.as_micros().saturating_add(more.as_micros()))
+    }
+}
+
 /// What is needed beside what is used.
 #[derive(Default)]
 struct Lack {
@@ -102,16 +119,16 @@ impl Lacks {
     }
 }
 
-impl<T: Copy + Ord + std::ops::Add<Output = T>> Need<T> {
+impl<T: Amount> Need<T> {
     fn add(&mut self, call: &str, need: T, kept: T) {
-        self.sum = self.sum + need;
+        self.sum = self.sum.and(need);
         self.kept = self.kept.max(kept);
         change::name(&mut self.calls, call);
     }
 
     /// What the limit would have to be.
     fn limit(&self, used: T) -> T {
-        used + self.sum + self.kept
+        used.and(self.sum).and(self.kept)
     }
 }
 
@@ -179,7 +196,9 @@ fn row(
     let refusal = refusal(about, &more);
     let how = match (can_raise, refusal) {
         (true, None) if more.concurrency_tokens != Tokens::ZERO => {
-            "wait until an attempt that is out comes back, or raise the lap's budget".to_owned()
+            "wait until an attempt that is out comes back, or one that is held is free; or raise \
+             the lap's budget"
+                .to_owned()
         }
         (true, None) => "raise the lap's budget, or the class's for the laps to come".to_owned(),
         (true, Some(why)) => format!("the lap's budget is not raised any more: {why}"),

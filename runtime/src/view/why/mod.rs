@@ -20,8 +20,8 @@ pub use uncertain::UncertainView;
 
 use mainstay_ledger::Recorded;
 use mainstay_machine::run::Head;
-use mainstay_machine::{Run, RunState, StateReason, view};
-use mainstay_types::{Code, Timestamp};
+use mainstay_machine::{Action, Run, RunState, StateReason, pending, view};
+use mainstay_types::{Code, Timestamp, limits};
 use serde::Serialize;
 
 use super::laps::{self, AdmissionView};
@@ -80,7 +80,8 @@ impl WhyView {
         let admission = laps::admission(run, &head.lap);
         let about = About { run, head, now };
         let stops = Stops::of(recorded, head.lap.started_at);
-        let (blocked, blocked_more) = blocked::rows(about, &stops);
+        let blocked = blocked::rows(about, &stops);
+        let blocked_more = blocked.len().saturating_sub(limits::WHY_ROWS_MAX);
         Self {
             run_id: head.run.to_string(),
             class: ClassView::of(&head.class),
@@ -91,8 +92,12 @@ impl WhyView {
             outcome: head.lap.outcome.as_ref().map(|end| end.kind.as_str()),
             because: because(about, state),
             changes: change::rows(about, &blocked, admission.as_ref()),
-            blocked: blocked.into_iter().map(|(row, _)| row).collect(),
-            blocked_more,
+            blocked: blocked
+                .into_iter()
+                .take(limits::WHY_ROWS_MAX)
+                .map(|(row, _)| row)
+                .collect(),
+            blocked_more: u64::try_from(blocked_more).unwrap_or(u64::MAX),
             admission: admission.as_ref().map(AdmissionView::of),
             spent: SpentView::of(about),
             next: next::rows(about),
@@ -120,9 +125,7 @@ impl WhyView {
     /// that does.
     pub(crate) fn without_driver(mut self) -> Self {
         if self.state != RunState::Closed.as_str() {
-            let because = &self.because;
-            self.because =
-                format!("no process drives the store, so nothing of it moves; {because}");
+            "no process drives the store, so nothing of it moves".clone_into(&mut self.because);
             self.changes.insert(0, change::driver_missing());
         }
         self
@@ -135,6 +138,15 @@ struct About<'a> {
     run: &'a Run,
     head: &'a Head,
     now: Timestamp,
+}
+
+/// Whether a call may start now, or the core has something to decide.
+fn may_move(about: About<'_>) -> bool {
+    let is_now = |action: &Action| match action {
+        Action::Advance | Action::Start { .. } | Action::Assemble | Action::Prepare { .. } => true,
+        Action::Attempt { .. } | Action::LookUp { .. } | Action::WakeAt(_) => false,
+    };
+    pending(about.run, about.now).iter().any(is_now)
 }
 
 fn because(about: About<'_>, state: RunState) -> String {
@@ -176,7 +188,8 @@ fn because(about: About<'_>, state: RunState) -> String {
         RunState::Running => {
             let (out, code) = (calls.in_flight().count(), calls.preparing().count());
             match (out, code) {
-                (0, 0) => "something of it can be done at once".to_owned(),
+                (0, 0) if may_move(about) => "something of it can be done at once".to_owned(),
+                (0, 0) => "nothing of it may start now: see what each call waits for".to_owned(),
                 (0, code) => format!("its own code has to run for {code} calls"),
                 (1, _) => "it moves: 1 attempt is out".to_owned(),
                 (out, _) => format!("it moves: {out} attempts are out"),

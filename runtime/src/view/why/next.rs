@@ -56,6 +56,10 @@ pub(super) fn rows(about: About<'_>) -> Vec<NextView> {
                 let what = format!("its receiver is asked what became of it, time {number}");
                 (Some(at), Some(call), what)
             }
+            Action::WakeAt(at) if head.held.iter().any(|held| held.until == at) => {
+                let what = "a place is free that an attempt of a process that is gone may have";
+                (Some(at), None, what.to_owned())
+            }
             Action::WakeAt(at) => {
                 let Some(what) = at_moment(about, at) else {
                     continue;
