@@ -121,7 +121,7 @@ impl BudgetView {
                 limit: limits.concurrency_tokens.get(),
                 used: budget.in_flight_peak.get(),
                 in_flight: budget.in_flight.get(),
-                held_until: head.held.iter().map(|held| raw::time(held.until)).collect(),
+                held_until: held_until(head),
             },
             cost_units: CostView {
                 limit: raw::units(limits.cost_units),
@@ -132,6 +132,12 @@ impl BudgetView {
             caps: caps(class, &head.lap),
         }
     }
+}
+
+/// Until when places are held; a closed run has no use of any.
+fn held_until(head: &Head) -> Vec<String> {
+    let held = head.held.iter().filter(|_| !head.closed);
+    held.map(|held| raw::time(held.until)).collect()
 }
 
 /// Every cap that the class sets.

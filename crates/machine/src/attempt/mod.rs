@@ -139,7 +139,8 @@ fn place_free_at(site: Site<'_>) -> Timestamp {
     held.sort();
     let places = usize::try_from(budget.limits.concurrency_tokens.get()).unwrap_or(usize::MAX);
     let first = held.len().checked_sub(places);
-    first.map_or(site.now, |first| held[first])
+    let first = first.and_then(|first| held.get(first));
+    first.copied().unwrap_or(site.now)
 }
 
 fn check_meaning(site: Site<'_>) -> Result<(), Refusal> {
