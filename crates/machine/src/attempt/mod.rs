@@ -54,7 +54,6 @@ fn plan_on(
     let timeout = check_times(site, contract, &spec)?;
     check_attempts(run, id, call, &spec)?;
     let retry_tokens = check_limits(site, contract, &spec)?;
-    yields::check_concurrency(site)?;
     let attempt = AttemptNo(u32::try_from(call.attempts.len()).unwrap_or(u32::MAX)).next();
     let (rung, cost) = (call.rung, reserved(site, &spec, evidence));
     Ok(AttemptStarted {
@@ -101,6 +100,8 @@ pub(crate) fn check_limits(
         .budget
         .check(retry_tokens, held, (spec.cost, kept))?;
     yields::check_retries(site, retry_tokens)?;
+    // Before the caps, since it is cheaper: what those keep is counted call by call.
+    yields::check_concurrency(site)?;
     caps::check(site, spec, retry_tokens)?;
     Ok(retry_tokens)
 }
