@@ -242,6 +242,8 @@ proptest! {
         // Past the first bytes, so that the later checks are reached too.
         let (whole, _) = sealed(1, 1, chain);
         bytes.splice(0..0, whole[..HEADER_BYTES].iter().copied());
-        prop_assert!(open(sample::run(1), Seq(1), &bytes, chain).is_err());
+        let is_wrong = open(sample::run(1), Seq(1), &bytes, chain).is_err();
+        // The payload is so short that it is drawn now and then.
+        prop_assert!(is_wrong || bytes == whole);
     }
 }
