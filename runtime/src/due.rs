@@ -126,8 +126,7 @@ impl Live {
 
 /// How long an attempt on a rung may take by its contract, and how long it is expected to take.
 fn promised(contract: &Contract, rung: Rung) -> (Millis, Millis) {
-    let below = usize::from(rung.get()).checked_sub(1);
-    let fallback = below.and_then(|below| contract.fallbacks.get(below));
     let of_primary = (contract.timeout, contract.estimate);
+    let fallback = contract.fallback(rung);
     fallback.map_or(of_primary, |fallback| (fallback.timeout, fallback.estimate))
 }

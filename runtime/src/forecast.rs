@@ -62,10 +62,7 @@ impl Watches {
     /// The watch of the dependency that a rung of `contract` asks; `None` for a rung that asks
     /// nobody, or beyond the bound.
     pub(crate) fn of(&mut self, contract: &Contract, rung: Rung) -> Option<Arc<Watch>> {
-        let dependency = match usize::from(rung.get()).checked_sub(1) {
-            None => &contract.dependency,
-            Some(below) => contract.fallbacks.get(below)?.dependency.as_ref()?,
-        };
+        let dependency = contract.asked(rung)?;
         let operation = (dependency.clone(), contract.operation.clone());
         let has_room = self.all.len() < limits::SEEN_OPERATIONS_MAX;
         match self.all.get(&operation) {

@@ -2,7 +2,7 @@
 //!
 //! Only promises, no policy: what is done about a broken one is decided by the core.
 
-use mainstay_types::{CostUnits, DependencyName, EffectName, Millis, Tokens, limits};
+use mainstay_types::{CostUnits, DependencyName, EffectName, Millis, Rung, Tokens, limits};
 
 use crate::class::Schema;
 
@@ -49,6 +49,22 @@ impl Contract {
     #[must_use]
     pub fn horizon(&self, effect: &EffectContract) -> Millis {
         Millis::new(limits::SEND_WINDOW_MS) + self.timeout + effect.receiver_bound
+    }
+
+    /// The fallback that stands on `rung`; `None` for the primary, and beyond the last.
+    #[must_use]
+    pub fn fallback(&self, rung: Rung) -> Option<&Fallback> {
+        let below = usize::from(rung.get()).checked_sub(1)?;
+        self.fallbacks.get(below)
+    }
+
+    /// Whom an attempt on `rung` asks; `None` for one that asks nobody, and beyond the last.
+    #[must_use]
+    pub fn asked(&self, rung: Rung) -> Option<&DependencyName> {
+        match rung {
+            Rung(0) => Some(&self.dependency),
+            below => self.fallback(below)?.dependency.as_ref(),
+        }
     }
 }
 

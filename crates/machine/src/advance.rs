@@ -12,9 +12,9 @@ use crate::call::{Call, Phase};
 use crate::decision::NextAction;
 use crate::ending::Why;
 use crate::event::{AttemptEnd, Event};
+use crate::ground::Ground;
 use crate::guard::Site;
 use crate::needs::{self, Needs};
-use crate::next::Ground;
 use crate::run::{Head, Run};
 use crate::{attempt, caps, ending, lap, next, yields};
 

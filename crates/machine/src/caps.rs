@@ -5,7 +5,7 @@
 //! what it costs against the lap that sent it, as in the budget.
 
 use mainstay_graph::{DependencyCap, OnLimit, TaskClass};
-use mainstay_types::{Code, CostUnits, DependencyName, NodeId, Reason, Refusal, Rung, Tokens};
+use mainstay_types::{Code, CostUnits, NodeId, Reason, Refusal, Rung, Tokens};
 
 use crate::attempt::Used;
 use crate::guard::Site;
@@ -111,17 +111,15 @@ pub(crate) fn place_of(run: &Run, node: NodeId, rung: Rung) -> Option<usize> {
     if caps.is_empty() {
         return None;
     }
-    let asked = asked(run.class(), node, rung)?;
+    let asked = run.class().node(node).contract()?.asked(rung)?;
     caps.iter().position(|cap| cap.dependency == *asked)
 }
 
-/// Whom a rung of a node asks.
-pub(crate) fn asked(class: &TaskClass, node: NodeId, rung: Rung) -> Option<&DependencyName> {
-    let contract = class.node(node).contract()?;
-    match usize::from(rung.get()).checked_sub(1) {
-        None => Some(&contract.dependency),
-        Some(below) => contract.fallbacks.get(below)?.dependency.as_ref(),
-    }
+/// The cap of the dependency that the call's rung asks, and what was taken of it.
+fn capped(site: Site<'_>) -> Option<(&DependencyCap, &DependencyUse)> {
+    let place = place_of(site.run, site.call.node, site.call.rung)?;
+    let cap = site.run.class().caps.dependencies.get(place)?;
+    Some((cap, site.head.lap.uses.dependencies.get(place)?))
 }
 
 /// Whether the caps let an attempt of the call pass.
@@ -146,11 +144,8 @@ pub(crate) fn check(site: Site<'_>, spec: &RungSpec, tokens: Tokens) -> Result<(
         let (reserved, kept) = (lap.budget.reserved, yields::kept_at_once(site));
         costs(site, "cost at once", (reserved, spec.cost, kept), cap)?;
     }
-    let place = place_of(site.run, site.call.node, site.call.rung);
-    let cap = place.and_then(|place| caps.dependencies.get(place));
-    let taken = place.and_then(|place| lap.uses.dependencies.get(place));
-    match cap.zip(taken) {
-        Some((cap, taken)) => check_dependency(site, (cap, taken), spec, tokens),
+    match capped(site) {
+        Some(capped) => check_dependency(site, capped, spec, tokens),
         None => Ok(()),
     }
 }
@@ -161,10 +156,7 @@ pub(crate) fn cost_left(site: Site<'_>) -> CostUnits {
     let at_once = caps
         .parallel_cost
         .map(|cap| cap.less(lap.budget.reserved + yields::kept_at_once(site)));
-    let place = place_of(site.run, site.call.node, site.call.rung);
-    let cap = place.and_then(|place| caps.dependencies.get(place));
-    let taken = place.and_then(|place| lap.uses.dependencies.get(place));
-    let of_dependency = cap.zip(taken).and_then(|(cap, taken)| {
+    let of_dependency = capped(site).and_then(|(cap, taken)| {
         let kept = yields::kept_of(site, &cap.dependency);
         Some(
             cap.cost_units?
@@ -177,40 +169,38 @@ pub(crate) fn cost_left(site: Site<'_>) -> CostUnits {
 
 /// Retry tokens that the cap of the call's dependency leaves, when it has one.
 pub(crate) fn retries_of_dependency(site: Site<'_>) -> Option<Tokens> {
-    let place = place_of(site.run, site.call.node, site.call.rung)?;
-    let cap = site
-        .run
-        .class()
-        .caps
-        .dependencies
-        .get(place)?
-        .retry_tokens?;
-    let taken = site.head.lap.uses.dependencies.get(place)?;
-    Some(cap.less(taken.retry_used))
+    let (cap, taken) = capped(site)?;
+    Some(cap.retry_tokens?.less(taken.retry_used))
 }
 
 /// Whether the cap of the call's dependency leaves it so many retry tokens.
 pub(crate) fn check_retries(site: Site<'_>, tokens: Tokens) -> Result<(), Refusal> {
-    let Some(left) = retries_of_dependency(site).filter(|_| tokens != Tokens::ZERO) else {
+    let Some((cap, taken)) = capped(site).filter(|_| tokens != Tokens::ZERO) else {
         return Ok(());
     };
-    let asked = asked(site.run.class(), site.call.node, site.call.rung);
-    let kept = asked.map_or(Tokens::ZERO, |asked| {
-        yields::kept_of(site, asked).retry_tokens
-    });
-    let what = "retries of its dependency";
-    let place = place_of(site.run, site.call.node, site.call.rung);
-    let used = place.and_then(|place| site.head.lap.uses.dependencies.get(place));
-    let used = used.map_or(Tokens::ZERO, |taken| taken.retry_used);
-    let cap = used + left;
-    let numbers = |refusal: Refusal| refusal.with("used", used.get()).with("cap", cap.get());
-    if left < tokens {
-        return Err(numbers(refusal(site, what)));
+    let kept = yields::kept_of(site, &cap.dependency).retry_tokens;
+    let used = [taken.retry_used, tokens, kept];
+    counted(site, ("retries", cap), used, cap.retry_tokens)
+}
+
+/// Whether so many more are within a dependency's cap, beside what was used and is kept.
+fn counted(
+    site: Site<'_>,
+    (what, cap): (&str, &DependencyCap),
+    [used, more, kept]: [Tokens; 3],
+    most: Option<Tokens>,
+) -> Result<(), Refusal> {
+    let what = format!("{what} of {}", cap.dependency);
+    let numbers = |refusal: Refusal| refusal.with("used", used.get());
+    match most {
+        Some(most) if most < used + more => {
+            Err(numbers(refusal(site, &what)).with("cap", most.get()))
+        }
+        Some(most) if most < used + more + kept => Err(numbers(yielded(site, &what))
+            .with("kept", kept.get())
+            .with("cap", most.get())),
+        Some(_) | None => Ok(()),
     }
-    if left < tokens + kept {
-        return Err(numbers(yielded(site, what)).with("kept", kept.get()));
-    }
-    Ok(())
 }
 
 fn check_dependency(
@@ -219,29 +209,21 @@ fn check_dependency(
     spec: &RungSpec,
     tokens: Tokens,
 ) -> Result<(), Refusal> {
-    let of = |what: &str| format!("{what} of {}", cap.dependency);
+    check_retries(site, tokens)?;
     let kept = yields::kept_of(site, &cap.dependency);
-    let counts = |what: &str, [used, more, kept]: [Tokens; 3], cap: Option<Tokens>| match cap {
-        Some(cap) if cap < used + more => Err(refusal(site, &of(what))
-            .with("used", used.get())
-            .with("cap", cap.get())),
-        Some(cap) if cap < used + more + kept => Err(yielded(site, &of(what))
-            .with("used", used.get())
-            .with("kept", kept.get())
-            .with("cap", cap.get())),
-        Some(_) | None => Ok(()),
-    };
-    let retries = cap.retry_tokens.filter(|_| tokens != Tokens::ZERO);
-    let used = [taken.retry_used, tokens, kept.retry_tokens];
-    counts("retries", used, retries)?;
     let out = taken.in_flight + held_for(site, cap);
     let used = [out, Tokens::new(1), kept.places];
-    counts("attempts at once", used, cap.concurrency_tokens)?;
+    counted(
+        site,
+        ("attempts at once", cap),
+        used,
+        cap.concurrency_tokens,
+    )?;
     let Some(most) = cap.cost_units else {
         return Ok(());
     };
     let used = (taken.spent + taken.reserved, spec.cost, kept.cost);
-    costs(site, &of("cost"), used, most)
+    costs(site, &format!("cost of {}", cap.dependency), used, most)
 }
 
 /// Concurrency tokens of the dependency that are held for attempts whose process is gone.

@@ -15,7 +15,7 @@ use crate::ending::Why;
 use crate::event::Event;
 use crate::guard::Site;
 use crate::run::{Head, Run};
-use crate::{ending, guard, next};
+use crate::{ending, ground, guard};
 
 /// The event that puts the effect of `attempt` in doubt.
 pub(crate) fn in_doubt(site: Site<'_>, attempt: &Attempt, reason: Reason) -> Event {
@@ -141,7 +141,7 @@ fn next_lookup(run: &Run, doubt: &Doubt, evidence: Evidence, now: Timestamp) -> 
     let doubled = Millis::new(limits::LOOKUP_BACKOFF_BASE_MS).times(1 << doubt.asked.min(20));
     let top = doubled.min(Millis::new(max));
     let half = Millis::new(top.get() / 2);
-    now + half + next::scale(half, evidence.draw)
+    now + half + ground::scale(half, evidence.draw)
 }
 
 /// The number of the next look-up: none is used twice over the effect's life, so that an answer

@@ -23,6 +23,7 @@ pub mod decision;
 mod doubt;
 pub mod effect;
 mod ending;
+mod ground;
 mod guard;
 mod halt;
 mod lap;

@@ -11,8 +11,8 @@ use mainstay_types::{
 use crate::call::{AT_ONCE, Call, Item, Items, Phase};
 use crate::ending::Why;
 use crate::event::{Event, Prepared};
+use crate::ground::Ground;
 use crate::guard::Site;
-use crate::next::Ground;
 use crate::run::Run;
 use crate::{ending, guard, next};
 

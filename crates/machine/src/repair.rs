@@ -9,8 +9,8 @@ use mainstay_types::{AttemptNo, CallId, Corrupt, Reason};
 use crate::call::{Phase, Repair};
 use crate::decision::NextAction;
 use crate::event::Event;
+use crate::ground::{Ground, Short};
 use crate::guard::Site;
-use crate::next::{Ground, Short, Wait};
 use crate::run::Run;
 use crate::{attempt, guard, rung};
 
@@ -37,7 +37,7 @@ pub(crate) fn after(ground: Ground<'_>) -> Result<Vec<Event>, Short> {
     if latest < now + least {
         return Err(Reason::DeadlineExhausted.into());
     }
-    let decided = ground.decided(NextAction::Repair, Reason::RepairAllowed, Wait::NONE);
+    let decided = ground.decided(NextAction::Repair, Reason::RepairAllowed);
     Ok(vec![decided, Event::RepairWanted { call: id, of }])
 }
 

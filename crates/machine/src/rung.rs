@@ -23,7 +23,7 @@ pub(crate) struct RungSpec {
 
 /// The rung's promises; `None` when the ladder has no such rung or it is not attempted.
 pub(crate) fn spec(contract: &Contract, rung: Rung) -> Option<RungSpec> {
-    let Some(below) = usize::from(rung.get()).checked_sub(1) else {
+    if rung == Rung(0) {
         return Some(RungSpec {
             max_attempts: contract.max_attempts,
             timeout: contract.timeout,
@@ -33,10 +33,9 @@ pub(crate) fn spec(contract: &Contract, rung: Rung) -> Option<RungSpec> {
             is_load: true,
             is_local: false,
         });
-    };
+    }
     let fallback = contract
-        .fallbacks
-        .get(below)
+        .fallback(rung)
         .filter(|fallback| fallback.kind.attempts())?;
     Some(RungSpec {
         max_attempts: fallback.max_attempts,

@@ -195,7 +195,7 @@ pub fn paused_by(run: &Run, id: CallId, call: &Call) -> Option<Code> {
         now,
     };
     match caps::rule(site) {
-        OnLimit::Pause => attempt::stopped_by(site),
+        OnLimit::Pause => attempt::stops(site).map(|refusal| refusal.code),
         OnLimit::Degrade | OnLimit::HandOff | OnLimit::Fail => None,
     }
 }
@@ -233,8 +233,7 @@ fn notice(run: &Run, id: CallId, call: &Call) -> Option<String> {
             Criticality::Hard => None,
         },
         Phase::Settled { rung, .. } => {
-            let below = usize::from(rung.get()).checked_sub(1)?;
-            let fallback = node.contract()?.fallbacks.get(below)?;
+            let fallback = node.contract()?.fallback(*rung)?;
             Some(format!(
                 "{} answered by {}",
                 node.name,

@@ -22,9 +22,7 @@ pub(crate) fn cost_kept(run: &Run, call: &Call) -> CostUnits {
     if !run.head().is_some_and(counts) {
         return CostUnits::ZERO;
     }
-    hard_unstarted(run)
-        .map(|(contract, calls)| contract.cost.times(u64::from(calls)))
-        .sum()
+    hard_cost(run, |_| true)
 }
 
 /// Cost that whatever is reserved beyond a contract leaves: one attempt of every other hard call
@@ -34,10 +32,7 @@ pub(crate) fn cost_of_others(run: &Run, call: &Call) -> CostUnits {
         true => run.class().node(call.node).contract(),
         false => None,
     };
-    let all: CostUnits = hard_unstarted(run)
-        .map(|(contract, calls)| contract.cost.times(u64::from(calls)))
-        .sum();
-    all.less(own.map_or(CostUnits::ZERO, |own| own.cost))
+    hard_cost(run, |_| true).less(own.map_or(CostUnits::ZERO, |own| own.cost))
 }
 
 /// Calls a call must leave room for in the lap's caps: for soft calls, every hard call that has
@@ -55,6 +50,14 @@ fn hard_unstarted(run: &Run) -> impl Iterator<Item = (&Contract, u32)> {
     unstarted
         .filter(|&(node, _)| run.is_on_hard_path(node))
         .filter_map(|(node, calls)| Some((run.class().node(node).contract()?, calls)))
+}
+
+/// What one attempt of each of those costs whose contracts are meant.
+fn hard_cost(run: &Run, is_meant: impl Fn(&Contract) -> bool) -> CostUnits {
+    let meant = hard_unstarted(run).filter(|(contract, _)| is_meant(contract));
+    meant
+        .map(|(contract, calls)| contract.cost.times(u64::from(calls)))
+        .sum()
 }
 
 /// A soft call takes a concurrency token only when the hard calls that want one, now or at the end
@@ -141,14 +144,13 @@ pub(crate) fn kept_of(site: Site<'_>, dependency: &DependencyName) -> Kept {
     if !yields(run, head, call) {
         return Kept::default();
     }
-    let of_it = hard_unstarted(run).filter(|(contract, _)| contract.dependency == *dependency);
-    let cost = of_it.map(|(contract, calls)| contract.cost.times(u64::from(calls)));
     let mut kept = Kept {
-        cost: cost.sum(),
+        cost: hard_cost(run, |contract| contract.dependency == *dependency),
         ..Kept::default()
     };
     for (other, spec) in hard_waiting(run) {
-        if caps::asked(run.class(), other.node, other.rung) == Some(dependency) {
+        let contract = run.class().node(other.node).contract();
+        if contract.and_then(|contract| contract.asked(other.rung)) == Some(dependency) {
             kept.places = kept.places + Tokens::new(1);
             kept.retry_tokens = kept.retry_tokens + attempt::retry_tokens(head, other, &spec);
         }

@@ -319,9 +319,7 @@ impl<'a> About<'a> {
     }
 
     fn place(&self, rung: Rung) -> Place {
-        let below = usize::from(rung.get()).checked_sub(1);
-        let fallback = below.and_then(|at| self.contract.fallbacks.get(at));
-        let dependency = fallback.and_then(|fallback| fallback.dependency.as_ref());
+        let dependency = self.contract.asked(rung);
         Place {
             class: self.run.class().name.clone(),
             node: self.run.class().node(self.call.node).name.clone(),

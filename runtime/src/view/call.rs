@@ -123,15 +123,7 @@ pub(super) fn all(run: &Run, head: &Head, history: &History) -> Vec<CallView> {
 
 /// The name of the provider behind a rung.
 pub(super) fn dependency(contract: &Contract, rung: Rung) -> Option<String> {
-    match usize::from(rung.get()).checked_sub(1) {
-        None => Some(contract.dependency.to_string()),
-        Some(below) => contract
-            .fallbacks
-            .get(below)?
-            .dependency
-            .as_ref()
-            .map(ToString::to_string),
-    }
+    contract.asked(rung).map(ToString::to_string)
 }
 
 /// What is not known about an effect.

@@ -34,24 +34,7 @@ fn crash_at(append: usize, moment: Moment, keys_honoured: bool) -> bool {
     let class = class(&world);
     let life = world.live(&[class.erased()]);
     world.ledger.trap(append, moment);
-    let crashed = life.block_on(async {
-        let run = async {
-            let run = life
-                .engine
-                .start(&class, minutes("M", ACTIONS))
-                .key("K")
-                .await
-                .unwrap();
-            run.outcome().await.unwrap();
-        };
-        tokio::select! {
-            biased;
-            () = world.ledger.crash() => true,
-            () = run => false,
-        }
-    });
-    life.crash();
-    world.ledger.disarm();
+    let crashed = world.springs(life, &class, minutes("M", ACTIONS));
     let before = world
         .runs()
         .first()

@@ -229,19 +229,7 @@ fn crashed_at(append: usize, moment: Moment) -> Option<(World, Told)> {
     world.ledger.trap(append, moment);
     let (crashed, told) = witnessed(|| {
         let life = world.live(&[class.erased()]);
-        let crashed = life.block_on(async {
-            let run = async {
-                let start = life.engine.start(&class, minutes("M", 2)).key("K");
-                start.await.unwrap().outcome().await.unwrap();
-            };
-            tokio::select! {
-                biased;
-                () = world.ledger.crash() => true,
-                () = run => false,
-            }
-        });
-        life.crash();
-        world.ledger.disarm();
+        let crashed = world.springs(life, &class, minutes("M", 2));
         let life = world.live(&[class.erased()]);
         life.outcome(&life.start_keyed(&class, minutes("M", 2)));
         life.run_for(60_000);

@@ -93,6 +93,17 @@ fn wanted(asks: &[(&str, u64)]) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// The soft read is never answered the first time it is asked.
+fn soft_hangs_at_first(world: &World) {
+    world
+        .outside
+        .script(|ask| match (ask.dependency.as_str(), ask.nth) {
+            ("soft", 1) => Does::Hang,
+            ("first", _) => Does::Answer(100),
+            _ => Does::Answer(200),
+        });
+}
+
 fn attempts_of_soft(world: &World, id: RunId) -> Vec<AttemptState> {
     let run = world.state(id);
     let (_, soft) = run.calls().iter().next().unwrap();
@@ -105,13 +116,7 @@ fn attempts_of_soft(world: &World, id: RunId) -> Vec<AttemptState> {
 #[test]
 fn a_soft_read_is_really_stopped_for_a_hard_call_and_tried_again_when_there_is_room() {
     let world = World::new();
-    world
-        .outside
-        .script(|ask| match (ask.dependency.as_str(), ask.nth) {
-            ("soft", 1) => Does::Hang,
-            ("first", _) => Does::Answer(100),
-            _ => Does::Answer(200),
-        });
+    soft_hangs_at_first(&world);
     // As many places as the run has tokens: whoever is stopped and stays holds up a hard call.
     let gate = Gate::of(2);
     let class = class(&world, &gate);
@@ -193,13 +198,7 @@ fn an_answer_of_a_stopped_read_is_recorded_as_late_used_and_paid_at_what_it_cost
 #[test]
 fn a_crash_right_after_a_read_was_stopped_leaves_it_to_be_tried_again() {
     let world = World::new();
-    world
-        .outside
-        .script(|ask| match (ask.dependency.as_str(), ask.nth) {
-            ("soft", 1) => Does::Hang,
-            ("first", _) => Does::Answer(100),
-            _ => Does::Answer(200),
-        });
+    soft_hangs_at_first(&world);
     let gate = Gate::of(2);
     let class = class(&world, &gate);
     let life = world.live(&[class.erased()]);

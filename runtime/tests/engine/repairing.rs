@@ -203,19 +203,7 @@ fn crashed_at(append: usize, moment: Moment) -> bool {
     let class = class(&world, &again, (3, false));
     let life = world.live(&[class.erased()]);
     world.ledger.trap(append, moment);
-    let crashed = life.block_on(async {
-        let run = async {
-            let start = life.engine.start(&class, minutes("M", 0)).key("K");
-            start.await.unwrap().outcome().await.unwrap();
-        };
-        tokio::select! {
-            biased;
-            () = world.ledger.crash() => true,
-            () = run => false,
-        }
-    });
-    life.crash();
-    world.ledger.disarm();
+    let crashed = world.springs(life, &class, minutes("M", 0));
     let life = world.live(&[class.erased()]);
     let run = life.start_keyed(&class, minutes("M", 0));
     let (kind, log) = (life.outcome(&run).kind, world.describe(run.id()));

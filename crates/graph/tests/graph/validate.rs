@@ -510,16 +510,37 @@ fn a_node_of_each_kind_with_a_value_can_stand_alone() {
 
 #[test]
 fn a_cap_that_keeps_a_hard_call_from_ever_starting_is_named() {
-    let mut class = meeting();
-    class.caps.parallel_cost = Some(CostUnits::milli(500));
-    let told: Vec<String> = validate(&class)
-        .into_iter()
-        .filter(|problem| problem.code == Code::BudgetInvalid)
-        .map(|problem| problem.message)
-        .collect();
-    assert!(!told.is_empty());
-    assert!(
-        told[0].contains("the cap on cost at once is 0.5"),
-        "{told:?}"
-    );
+    let told = |class: &TaskClass| -> Vec<String> {
+        let problems = validate(class).into_iter();
+        let of_caps = problems.filter(|problem| problem.code == Code::BudgetInvalid);
+        of_caps.map(|problem| problem.message).collect()
+    };
+    let costs = |n: usize| meeting().nodes[n].contract().unwrap().cost;
+    let dearest = (0..meeting().nodes.len()).filter(|&n| meeting().nodes[n].contract().is_some());
+    let dearest = dearest.max_by_key(|&n| costs(n)).unwrap();
+    let (name, cost) = (meeting().nodes[dearest].name.clone(), costs(dearest));
+    let least = cost.less(CostUnits::micros(1));
+    let at_once = |cap| {
+        let mut class = meeting();
+        class.caps.parallel_cost = Some(cap);
+        told(&class)
+    };
+    assert_eq!(at_once(cost), [""; 0]);
+    let all = at_once(least);
+    let expected = format!("{name} costs {cost}, and the cap on cost at once is {least}");
+    assert!(all.contains(&expected), "{all:?}");
+    let of_dependency = |cap| {
+        let mut class = meeting();
+        let dependency = class.nodes[dearest].contract().unwrap().dependency.clone();
+        class.caps.dependencies = vec![mainstay_graph::DependencyCap {
+            dependency,
+            retry_tokens: None,
+            concurrency_tokens: None,
+            cost_units: Some(cap),
+        }];
+        told(&class)
+    };
+    assert_eq!(of_dependency(cost), [""; 0]);
+    let expected = format!("{name} costs {cost}, and the cap on its dependency is {least}");
+    assert_eq!(of_dependency(least), [expected]);
 }

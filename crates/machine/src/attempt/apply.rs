@@ -197,14 +197,16 @@ fn is_remote(run: &Run, id: CallId) -> bool {
     let Some(contract) = run.class().node(call.node).contract() else {
         return false;
     };
-    let below = usize::from(call.rung.get()).checked_sub(1);
-    let fallback = below.and_then(|below| contract.fallbacks.get(below));
-    fallback.is_none_or(|fallback| match fallback.kind {
-        FallbackKind::Provider | FallbackKind::ApprovedSnapshot { .. } | FallbackKind::Cache => {
-            true
-        }
-        FallbackKind::OmitWithNotice | FallbackKind::LocalCompute | FallbackKind::Human => false,
-    })
+    contract
+        .fallback(call.rung)
+        .is_none_or(|fallback| match fallback.kind {
+            FallbackKind::Provider
+            | FallbackKind::ApprovedSnapshot { .. }
+            | FallbackKind::Cache => true,
+            FallbackKind::OmitWithNotice | FallbackKind::LocalCompute | FallbackKind::Human => {
+                false
+            }
+        })
 }
 
 /// An attempt that is not out any more: who pays for it, and how much was reserved.

@@ -106,11 +106,6 @@ pub(crate) fn check_limits(
     Ok(retry_tokens)
 }
 
-/// The limit of the lap that stops the call, if one does, whatever the time.
-pub(crate) fn stopped_by(site: Site<'_>) -> Option<Code> {
-    stops(site).map(|refusal| refusal.code)
-}
-
 /// What somebody would have to raise so that the call can start, whatever the time.
 pub(crate) fn stops(site: Site<'_>) -> Option<Refusal> {
     let contract = site.contract()?;

@@ -236,8 +236,7 @@ pub(crate) fn contract_mut(node: &mut Node) -> Option<&mut Contract> {
 fn whole(run: &Run, started: &AttemptStarted) -> Option<Millis> {
     let node = run.calls().get(started.call)?.node;
     let contract = run.class().node(node).contract()?;
-    let below = usize::from(started.rung.get()).checked_sub(1);
-    let below = below.and_then(|below| contract.fallbacks.get(below));
+    let below = contract.fallback(started.rung);
     Some(below.map_or(contract.timeout, |rung| rung.timeout))
 }
 

@@ -37,8 +37,7 @@ pub(crate) struct Truth {
 
 impl Truth {
     pub(crate) fn of(contract: &Contract, which: Which) -> Self {
-        let below = usize::from(which.rung.get()).checked_sub(1);
-        let fallback = below.and_then(|below| contract.fallbacks.get(below));
+        let fallback = contract.fallback(which.rung);
         let (estimate, cost) = fallback.map_or((contract.estimate, contract.cost), |fallback| {
             (fallback.estimate, fallback.cost)
         });

@@ -169,8 +169,7 @@ impl Watch {
         );
         // What works in the process is no copy elsewhere.
         let contract = self.run.class().node(call.node).contract();
-        let below = usize::from(started.rung.get()).checked_sub(1);
-        let fallback = below.and_then(|below| contract?.fallbacks.get(below));
+        let fallback = contract.and_then(|contract| contract.fallback(started.rung));
         let is_local = fallback.is_some_and(|rung| rung.kind == FallbackKind::LocalCompute);
         let held = match is_local {
             true => Tokens::ZERO,

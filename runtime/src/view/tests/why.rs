@@ -579,3 +579,20 @@ fn a_run_that_waits_for_a_place_of_a_dead_attempt_says_so() {
         "{told:#}"
     );
 }
+
+#[test]
+fn a_soft_call_that_leaves_a_cap_to_hard_ones_names_the_cap() {
+    let mut story = Story::begin_of(1, {
+        let mut class = class();
+        class.caps.parallel_cost = Some(CostUnits::milli(1_500));
+        class
+    });
+    story.prepare(10, POLICY);
+    story.prepare(10, RELATED);
+    let told = seen(&story);
+    let related = row(&told, "blocked", "related_tickets");
+    assert_eq!(related["code"], "SOFT_YIELDS", "{told:#}");
+    let cap = change(&told, "cap on cost at once");
+    assert_eq!((&cap["is"], &cap["needs"]), (&json!(1.5), &json!(2)));
+    assert_eq!(cap["calls"], json!(["related_tickets"]));
+}

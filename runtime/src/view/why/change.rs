@@ -192,9 +192,10 @@ type Remedy = fn(About<'_>, &str, &Stop) -> ChangeView;
 
 /// By code. Others are not about a number, and their pages say what to do; what the lap's budget
 /// lacks is added up over all calls.
-const REMEDIES: [(Code, Remedy); 6] = [
+const REMEDIES: [(Code, Remedy); 7] = [
     (Code::RetryTokensExhausted, retry_cap),
     (Code::CapReached, cap),
+    (Code::SoftYields, cap),
     (Code::AttemptsExhausted, attempts),
     (Code::DeadlineExhausted, deadline),
     (Code::KeyHeld, key),

@@ -78,42 +78,11 @@ impl<'a> Stops<'a> {
     /// Of the events of the lap that began at `since`.
     pub(super) fn of(recorded: &'a [Recorded], since: Timestamp) -> Self {
         let newest = recorded.iter().filter(|entry| since <= entry.at);
-        let decided = newest.filter_map(|entry| match &entry.event {
-            Event::NextDecided(decision) => Some((decision.call, &**decision)),
-            Event::RunStarted(_)
-            | Event::AdmissionDecided(_)
-            | Event::RepairWanted { .. }
-            | Event::LeaseTaken(_)
-            | Event::CallPrepared { .. }
-            | Event::ListRecorded { .. }
-            | Event::AttemptStarted(_)
-            | Event::AttemptSettled { .. }
-            | Event::AttemptInterrupted { .. }
-            | Event::CallSettled { .. }
-            | Event::CallRescheduled { .. }
-            | Event::CallOmitted { .. }
-            | Event::CallSkipped { .. }
-            | Event::CallFailed { .. }
-            | Event::CodeFailed { .. }
-            | Event::EffectIntended { .. }
-            | Event::EffectApplied { .. }
-            | Event::EffectInDoubt { .. }
-            | Event::EffectAbsent { .. }
-            | Event::EffectPartlyApplied { .. }
-            | Event::ControlSettled { .. }
-            | Event::KeyAwaited { .. }
-            | Event::CancelRequested { .. }
-            | Event::HardPathLost { .. }
-            | Event::AnsweredLater { .. }
-            | Event::LapEnded { .. }
-            | Event::LapStarted(_)
-            | Event::LateResult { .. }
-            | Event::AddendumRecorded { .. }
-            | Event::RunClosed
-            | Event::RunQuarantined { .. }
-            | Event::QuarantineLifted { .. }
-            | Event::RunTerminated { .. }
-            | Event::BudgetRaised(_) => None,
+        let decided = newest.filter_map(|entry| {
+            let Event::NextDecided(decision) = &entry.event else {
+                return None;
+            };
+            Some((decision.call, &**decision))
         });
         Self {
             last: decided.collect(),

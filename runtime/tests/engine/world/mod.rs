@@ -149,6 +149,33 @@ impl World {
     }
 }
 
+impl World {
+    /// Drives a run under the key `K` until its outcome or until the ledger's trap springs, and
+    /// then takes everything in memory away. Whether the trap sprang; it is disarmed.
+    pub(crate) fn springs<I: Value, O: Value>(
+        &self,
+        life: Life,
+        class: &Class<I, O>,
+        input: I,
+    ) -> bool {
+        let crashed = life.block_on(async {
+            let run = async {
+                let start = life.engine.start(class, input).key("K");
+                let run = start.await.expect("it is not refused");
+                run.outcome().await.expect("an outcome");
+            };
+            tokio::select! {
+                biased;
+                () = self.ledger.crash() => true,
+                () = run => false,
+            }
+        });
+        life.crash();
+        self.ledger.disarm();
+        crashed
+    }
+}
+
 /// One process: an engine and everything it has in memory.
 pub(crate) struct Life {
     pub(crate) engine: Engine,
