@@ -118,7 +118,8 @@ impl<F> LogLedger<F> {
             rewritten: _,
         } = opened;
         let committer = shared.spawn(folder)?;
-        let sweeper = Sweeper::new(Arc::clone(&shared), reader.clone());
+        let memory = options.settings.run_memory;
+        let sweeper = Sweeper::new(Arc::clone(&shared), reader.clone(), memory);
         let sweeping = Sweeping::begin(sweeper, folder)?;
         let ledger = Self {
             open: Some(Open {

@@ -230,7 +230,8 @@ impl<F> LogLedger<F> {
             None => Which::Expired,
             Some(keep) => Which::EndedBefore(now.minus(keep)),
         };
-        let mut sweeper = Sweeper::new(Arc::clone(self.shared()), self.reader().clone());
+        let (shared, reader) = (Arc::clone(self.shared()), self.reader().clone());
+        let mut sweeper = Sweeper::new(shared, reader, self.place().1.settings.run_memory);
         sweeper.prune_now(which, now, progress)?;
         Ok(sweeper.swept)
     }

@@ -258,7 +258,7 @@ impl Sweeper {
             }
         }
         self.reader.archive.free(oldest.no)?;
-        self.due.remove(&oldest.no);
+        self.looks.remove(&oldest.no);
         self.swept.segments += 1;
         self.swept.bytes += u64::from(oldest.bytes);
         Ok(true)

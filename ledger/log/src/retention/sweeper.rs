@@ -20,8 +20,10 @@ use crate::segment::{RunIn, SegmentInfo, SegmentNo};
 /// How many things one sweep has.
 pub(super) const HANDFUL: usize = 256;
 
-/// A segment whose closed runs expire one after the other is looked at once for so many of them.
-const SPREAD: Millis = Millis::from_secs(60 * 60);
+/// A segment whose closed runs expire one after the other is looked at once for so many of them:
+/// a part of the time that runs are kept, so that a store is not larger by more than that part.
+const SPREAD_MAX: Millis = Millis::from_secs(60 * 60);
+const SPREAD_PART: u64 = 16;
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +46,9 @@ pub struct Swept {
 pub(crate) struct Sweeper {
     pub(super) shared: Arc<Shared>,
     pub(super) reader: Reader,
-    /// When a segment is looked at next.
-    pub(super) due: HashMap<SegmentNo, Timestamp>,
+    spread: Millis,
+    /// The last look at each segment for closed runs that expired.
+    pub(super) looks: HashMap<SegmentNo, Look>,
     /// The oldest and the newest segment and what had expired when the oldest one was looked at
     /// last: as long as these are the same it holds what it held.
     pub(super) looked: Option<(SegmentNo, SegmentNo, u64)>,
@@ -54,6 +57,17 @@ pub(crate) struct Sweeper {
     /// What was appended since this began, as far as it was looked at.
     pub(super) appended: Appended,
     pub(crate) swept: Swept,
+}
+
+/// A look at a segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    /// How far it was written then: what comes to rest in it later was not seen, and what is
+    /// written forward comes with a time that is nearly over.
+    end: u32,
+    at: Timestamp,
+    /// When it is looked at next, if nothing more is written to it.
+    next: Timestamp,
 }
 
 /// Which closed runs go.
@@ -66,11 +80,13 @@ pub(crate) enum Which {
 }
 
 impl Sweeper {
-    pub(crate) fn new(shared: Arc<Shared>, reader: Reader) -> Self {
+    /// Of a store that keeps its closed runs for `run_memory`.
+    pub(crate) fn new(shared: Arc<Shared>, reader: Reader, run_memory: Millis) -> Self {
         Self {
             shared,
             reader,
-            due: HashMap::new(),
+            spread: Millis::new(run_memory.get() / SPREAD_PART).min(SPREAD_MAX),
+            looks: HashMap::new(),
             looked: None,
             carried: None,
             appended: Appended::default(),
@@ -148,31 +164,39 @@ impl Sweeper {
     /// Closed runs of those segments in which enough has expired to look.
     fn prune_due(&mut self, now: Timestamp) -> Result<(), LedgerError> {
         for segment in self.reader.archive.segments() {
-            let Some(due) = self.due_of(&segment).filter(|due| *due <= now) else {
+            if self.due_of(&segment).is_none_or(|due| now < due) {
                 continue;
-            };
+            }
             let leave = self.reader.archive.leave(segment.no)?;
             let rest = leave.runs.iter().filter(|run| run.row_here);
             let (over, kept): (Vec<&RunIn>, Vec<&RunIn>) =
                 rest.partition(|run| run.expires_at.is_some_and(|at| at <= now));
+            let mut gone = 0;
             for runs in over.chunks(HANDFUL) {
                 let runs = runs.iter().map(|run| run.run).collect();
-                self.swept.runs += self.shared.sweep(Sweep::Prune { runs })?;
+                gone += self.shared.sweep(Sweep::Prune { runs })?;
             }
+            self.swept.runs += gone;
             let next = kept.iter().filter_map(|run| run.expires_at).min();
-            let next = next.map_or(never(), |next| next.max(due) + SPREAD);
-            self.due.insert(segment.no, next);
+            // What somebody was moving just then is looked at again.
+            let next = next.or((gone < over.len() as u64).then_some(now));
+            let look = Look {
+                end: segment.end,
+                at: now,
+                next: next.map_or(never(), |next| next.max(now) + self.spread),
+            };
+            self.looks.insert(segment.no, look);
         }
         Ok(())
     }
 
     fn due_of(&self, segment: &SegmentInfo) -> Option<Timestamp> {
         let (first, last) = segment.expires_first.zip(segment.expires_last)?;
-        // More may have closed in a segment that is still written.
-        match self.due.get(&segment.no) {
-            Some(due) if segment.sealed || *due != never() => Some(*due),
-            Some(_) | None => Some(last.min(first + SPREAD)),
-        }
+        Some(match self.looks.get(&segment.no) {
+            Some(look) if look.end == segment.end => look.next,
+            Some(look) => last.min(first.max(look.at) + self.spread),
+            None => last.min(first + self.spread),
+        })
     }
 
     fn prune_all(

@@ -23,6 +23,14 @@ fn prune_all(house: &House) -> crate::Swept {
         .unwrap()
 }
 
+fn sweeper(house: &House) -> Sweeper {
+    Sweeper::new(
+        std::sync::Arc::clone(house.ledger().shared()),
+        house.ledger().reader().clone(),
+        house.options.settings.run_memory,
+    )
+}
+
 fn is_there(house: &House, run: RunId) -> bool {
     wait(house.ledger().load(run)).unwrap().is_some()
 }
@@ -238,10 +246,7 @@ fn a_start_key_is_kept_while_its_run_is_open_and_for_its_time_after_it_closed() 
 /// Where a store with so many open runs ends, with or without somebody who keeps it small.
 fn end_with_open_runs(runs: u32, sweeps: bool) -> u64 {
     let house = House::small(Table::Stays);
-    let mut sweeper = Sweeper::new(
-        std::sync::Arc::clone(house.ledger().shared()),
-        house.ledger().reader().clone(),
-    );
+    let mut sweeper = sweeper(&house);
     for n in 1..=runs {
         house.must(sample::start_part(n).with(Op::Summary(summary(n, RunState::Running))));
         if sweeps {
@@ -271,10 +276,7 @@ fn a_segment_that_could_not_be_freed_is_freed_later_and_not_written_forward_agai
     for n in 2..=40 {
         house.live_until(n, 1_000 * u64::from(n));
     }
-    let mut sweeper = Sweeper::new(
-        std::sync::Arc::clone(house.ledger().shared()),
-        house.ledger().reader().clone(),
-    );
+    let mut sweeper = sweeper(&house);
     let oldest = || house.ledger().reader().archive.oldest();
     let before = oldest();
     sweeper.round();
@@ -294,10 +296,7 @@ fn rounds_free_what_has_expired_without_being_asked() {
     house.options.settings.run_memory = Millis::new(10);
     house.options.settings.start_key_memory = Millis::new(10);
     house.reopen();
-    let mut sweeper = Sweeper::new(
-        std::sync::Arc::clone(house.ledger().shared()),
-        house.ledger().reader().clone(),
-    );
+    let mut sweeper = sweeper(&house);
     let before = house.ledger().reader().archive.oldest();
     for n in 1..=200 {
         let ended = 1_000 * u64::from(n);
@@ -309,4 +308,40 @@ fn rounds_free_what_has_expired_without_being_asked() {
     assert!(150 < sweeper.swept.runs, "{:?}", sweeper.swept);
     let segments = house.ledger().reader().archive.segments().len();
     assert!(segments < 40, "{segments} segments are left");
+}
+
+/// Runs that are closed in bursts, with a round of the sweeper now and then: in between what is
+/// about to expire is written forward into the segment in which the next runs come to rest.
+fn left_after_bursts(seed: u32) -> (usize, crate::Swept) {
+    let mut house = House::small(Table::Stays);
+    let memory = 40 + u64::from(seed % 5) * 20;
+    house.options.settings.run_memory = Millis::from_secs(memory);
+    house.options.settings.start_key_memory = Millis::from_secs(memory);
+    house.reopen();
+    let mut sweeper = sweeper(&house);
+    let mut draw = seed;
+    let mut ended = 0;
+    for n in 1..=300 {
+        draw = draw.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ended += 1_000;
+        house.live_until(n, ended);
+        if draw >> 27 == 0 {
+            sweeper.round();
+        }
+    }
+    // Only this one is remembered then.
+    house.live_until(301, ended + memory * 1_000 * 9 / 8);
+    for _ in 0..3 {
+        sweeper.round();
+    }
+    let left = house.ledger().reader().archive.list_closed(None).count();
+    (left, sweeper.swept)
+}
+
+#[test]
+fn whatever_was_written_forward_meanwhile_what_has_expired_goes() {
+    for seed in 0..12 {
+        let (left, swept) = left_after_bursts(seed);
+        assert_eq!(left, 1, "seed {seed}: {swept:?}");
+    }
 }
