@@ -7,8 +7,12 @@
 use std::sync::Arc;
 
 use mainstay_graph::Budget;
-use mainstay_machine::{AskRaise, Command, Quarantine, Run, apply, decide, pending, view};
-use mainstay_types::{Code, CostUnits, LapNo, Millis, Seq, Timestamp, Tokens, WorkerId};
+use mainstay_machine::{
+    AskRaise, AskSettle, Command, Quarantine, Ruling, Run, apply, decide, pending, view,
+};
+use mainstay_types::{
+    AttemptNo, CallId, Code, CostUnits, LapNo, Millis, Payload, Seq, Timestamp, Tokens, WorkerId,
+};
 
 use crate::codec::snapshot::encode_parts;
 use crate::codec::value::seal_in;
@@ -199,6 +203,21 @@ fn goes_on(run: Run, at: Timestamp) {
     }
 }
 
+/// What a person says of the first effect there is.
+fn by_hand(run: &Run, ruling: Ruling) -> Command {
+    let mut calls = run.calls().iter();
+    let wrote = calls.find_map(|(id, call)| call.effect.as_ref().map(|_| (id, call)));
+    let newest = wrote.and_then(|(_, call)| call.attempts.last());
+    Command::SettleByHand(AskSettle {
+        call: wrote.map_or(CallId(0), |(id, _)| id),
+        attempt: newest.map_or(AttemptNo(1), |newest| newest.no),
+        ruling,
+        result: Payload::from("{}"),
+        by: "uid 1000".to_owned(),
+        why: "fuzzed".to_owned(),
+    })
+}
+
 fn commands(run: &Run) -> Vec<Command> {
     let (by, why) = (|| "uid 1000".to_owned(), || "fuzzed".to_owned());
     let lap = run.head().map_or(LapNo(1), |head| head.lap.no);
@@ -228,6 +247,8 @@ fn commands(run: &Run) -> Vec<Command> {
             by: by(),
             why: why(),
         }),
+        by_hand(run, Ruling::Applied),
+        by_hand(run, Ruling::NotApplied),
         Command::Terminate {
             by: by(),
             why: why(),

@@ -3,7 +3,7 @@
 //! An inbox command is never fenced by an epoch and never applied twice: its message id is
 //! acknowledged in the same commit as the events it caused.
 
-use mainstay_machine::{AskRaise, SettleEnd};
+use mainstay_machine::{AskRaise, AskSettle, SettleEnd};
 use mainstay_types::{AttemptNo, CallId, EffectKey, LapNo, MessageId, limits};
 
 /// A command from outside the run's owner.
@@ -34,6 +34,8 @@ pub enum InboxCommand {
     },
     /// Let a lap spend more.
     Raise(AskRaise),
+    /// A person found out what became of a write.
+    SettleByHand(AskSettle),
     /// An attempt is over: evidence from an owner that lost the run meanwhile.
     Settle {
         /// Which call.
@@ -59,6 +61,7 @@ impl InboxCommand {
                 end: SettleEnd::Answered { result, .. },
                 ..
             } => result.len(),
+            Self::SettleByHand(ask) => ask.result.len(),
             Self::Settle {
                 end: SettleEnd::Failed(_),
                 ..

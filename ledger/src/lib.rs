@@ -40,11 +40,11 @@ pub use record::Chain;
 pub use snapshot::Snapshot;
 
 use mainstay_types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, Seq, StartKey, Tenant,
-    Timestamp, WorkerId,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, EffectKey, MessageId, RunId, Seq,
+    StartKey, Tenant, Timestamp, WorkerId,
 };
 
-use mainstay_machine::Summary;
+use mainstay_machine::{EffectEntry, Summary};
 
 /// Durable memory of all runs. Every method is cancel-safe: a dropped future may still take
 /// effect, and the next read tells.
@@ -138,6 +138,13 @@ pub trait Ledger: Send + Sync {
     /// Alerts after `after`, in order and without a gap: a reader that keeps the number of the last
     /// one it handled misses none. At most `limits::PAGE_ROWS_MAX`.
     fn alerts(&self, after: AlertSeq) -> BoxFuture<'_, Result<Page<StoredAlert>, LedgerError>>;
+
+    /// The entry of an effect that other runs could want, and how often it has changed; `None` for
+    /// a key that nobody holds or that was forgotten.
+    fn effect(
+        &self,
+        key: EffectKey,
+    ) -> BoxFuture<'_, Result<Option<(EffectEntry, u64)>, LedgerError>>;
 
     /// The run that this start key stands for, and the digest of its input.
     fn start_key(

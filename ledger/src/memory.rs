@@ -5,10 +5,10 @@
 
 mod store;
 
-use mainstay_machine::Summary;
+use mainstay_machine::{EffectEntry, Summary};
 use mainstay_types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, Seq, StartKey, Tenant,
-    Timestamp, WorkerId, limits,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, EffectKey, MessageId, RunId, Seq,
+    StartKey, Tenant, Timestamp, WorkerId, limits,
 };
 use parking_lot::Mutex;
 
@@ -170,6 +170,13 @@ impl Ledger for MemoryLedger {
         cursor: Option<RunId>,
     ) -> BoxFuture<'_, Result<Page<Summary>, LedgerError>> {
         Box::pin(async move { Ok(self.store.lock().runs(&filter, cursor)) })
+    }
+
+    fn effect(
+        &self,
+        key: EffectKey,
+    ) -> BoxFuture<'_, Result<Option<(EffectEntry, u64)>, LedgerError>> {
+        Box::pin(async move { View::effect(&*self.store.lock(), &key) })
     }
 
     fn start_key(

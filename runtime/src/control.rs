@@ -32,8 +32,8 @@ use crate::take_up::{TakenUp, take_up};
 
 /// Who asks, and why, within their bounds.
 pub(crate) struct Asks {
-    by: String,
-    why: String,
+    pub(crate) by: String,
+    pub(crate) why: String,
 }
 
 impl Asks {
@@ -167,7 +167,7 @@ pub(crate) async fn raise(
 }
 
 /// Refuses at once what the run would refuse as it stands.
-fn allowed(
+pub(crate) fn allowed(
     shared: &Shared,
     run: &Run,
     command: impl FnOnce() -> Command,
@@ -187,7 +187,7 @@ fn allowed(
 }
 
 /// The run was in another state by the time it took the message.
-fn refused_after_all(shared: &Shared, run: &Run, command: Command) -> EngineError {
+pub(crate) fn refused_after_all(shared: &Shared, run: &Run, command: Command) -> EngineError {
     match allowed(shared, run, || command) {
         Err(error) => error,
         Ok(()) => Refusal::new(Code::RunNotLive).into(),
@@ -216,7 +216,7 @@ async fn enqueue(
 }
 
 /// The run once it has taken the message, whoever drives it.
-async fn taken(
+pub(crate) async fn taken(
     shared: &Arc<Shared>,
     id: RunId,
     command: InboxCommand,

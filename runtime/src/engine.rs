@@ -8,11 +8,12 @@ use mainstay_class::{Class, ErasedClass, Value};
 use mainstay_dispatch::Stack;
 use mainstay_graph::Budget;
 use mainstay_ledger::{Ledger, Page, RunFilter, StoredAlert, StoredClass};
-use mainstay_machine::{Core, Machine, Summary};
-use mainstay_types::{AlertSeq, Code, LapNo, Millis, Refusal, RunId, limits};
+use mainstay_machine::{Core, EffectStatus, Machine, Ruling, Summary};
+use mainstay_types::{AlertSeq, Code, EffectKey, LapNo, Millis, Payload, Refusal, RunId, limits};
 
 use crate::alerts;
 use crate::answer::{self, Found, RunHandle};
+use crate::by_hand;
 use crate::companion::{self, Companion};
 use crate::control::{self, Asks};
 use crate::error::EngineError;
@@ -25,8 +26,8 @@ use crate::registry::Registry;
 use crate::shared::{Parts, Shared};
 use crate::shutdown::{self, ShutdownReport};
 use crate::start::Start;
-use crate::view::RunView;
 use crate::view::why::WhyView;
+use crate::view::{OneEffect, RunView};
 
 /// An engine before it starts.
 pub struct EngineBuilder {
@@ -258,6 +259,30 @@ impl Engine {
         (by, why): (&str, &str),
     ) -> Result<Budget, EngineError> {
         control::raise(&self.shared, run, Asks::of(by, why), more).await
+    }
+
+    /// Says what became of an effect that no machine can tell: in doubt, or applied in part. Its
+    /// run goes on by itself. `result` is what the receiver of an applied effect answered, or would
+    /// have. How the effect stands by that.
+    ///
+    /// Durable once this returns. Cancel safe: a dropped future may have asked. `EFFECT_NOT_THERE`
+    /// for a key that nobody has, `SETTLE_REFUSED` for an effect that is known, or while a request
+    /// may still land; `INVALID_INPUT` for a result that the class cannot read, `WAITING_FOR_CODE`
+    /// when its code is not here to say.
+    pub async fn settle_effect(
+        &self,
+        key: &EffectKey,
+        (ruling, result): (Ruling, Option<Payload>),
+        (by, why): (&str, &str),
+    ) -> Result<EffectStatus, EngineError> {
+        by_hand::settle(&self.shared, key, (ruling, result), Asks::of(by, why)).await
+    }
+
+    /// One effect: how it stands, what was tried, what its receiver promises, and who settled it.
+    ///
+    /// Cancel safe. `EFFECT_NOT_THERE` for a key that nobody has.
+    pub async fn effect(&self, key: &EffectKey) -> Result<OneEffect, EngineError> {
+        by_hand::view(&self.shared, key).await
     }
 
     /// A run as it stands, with its timeline. Cancel safe.

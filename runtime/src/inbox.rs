@@ -15,6 +15,7 @@ pub(crate) fn input(message: InboxMessage, evidence: Evidence) -> Input {
         InboxCommand::Terminate { by, why } => Command::Terminate { by, why },
         InboxCommand::Continue { from, by, why } => Command::Continue { from, by, why },
         InboxCommand::Raise(ask) => Command::Raise(ask),
+        InboxCommand::SettleByHand(ask) => Command::SettleByHand(ask),
         InboxCommand::Settle { call, attempt, end } => Command::Settle(Settle {
             call,
             attempt,

@@ -19,6 +19,7 @@ pub mod view;
 mod alerts;
 mod appending;
 mod bell;
+mod by_hand;
 mod control;
 mod due;
 mod evidence;
@@ -55,3 +56,4 @@ pub use shutdown::ShutdownReport;
 pub use start::Start;
 
 pub use mainstay_graph::Budget;
+pub use mainstay_machine::Ruling;

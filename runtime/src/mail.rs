@@ -138,6 +138,7 @@ fn doing(command: &Command) -> Option<Doing> {
         | Command::Cancel { .. }
         | Command::Continue { .. }
         | Command::Raise(_)
+        | Command::SettleByHand(_)
         | Command::Terminate { .. }
         | Command::Advance
         | Command::Quarantine { .. } => None,

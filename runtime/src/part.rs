@@ -83,6 +83,7 @@ impl Turn<'_> {
             | Event::LeaseTaken(_)
             | Event::LapStarted(_)
             | Event::BudgetRaised(_)
+            | Event::EffectSettledByHand(_)
             | Event::QuarantineLifted { .. }
             | Event::RunTerminated { .. } => {
                 // What is taken over for the sake of one command is not driven for it.
@@ -176,6 +177,7 @@ pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
         | Event::QuarantineLifted { .. }
         | Event::RunTerminated { .. }
         | Event::BudgetRaised(_)
+        | Event::EffectSettledByHand(_)
         | Event::LapStarted(_) => None,
     }
 }

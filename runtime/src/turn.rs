@@ -288,6 +288,7 @@ impl<'a> Turn<'a> {
             | Command::Cancel { .. }
             | Command::Continue { .. }
             | Command::Raise(_)
+            | Command::SettleByHand(_)
             | Command::Terminate { .. }
             | Command::Advance
             | Command::Quarantine { .. } => {}

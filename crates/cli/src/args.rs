@@ -8,8 +8,9 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use mainstay_machine::{OutcomeKind, RunState};
-use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, state};
-use mainstay_types::{ClassName, CostUnits, RunId, Tenant, limits};
+use mainstay_runtime::Ruling;
+use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, ruling, state};
+use mainstay_types::{ClassName, CostUnits, EffectKey, RunId, Tenant, limits};
 
 use crate::bench::BenchVerb;
 use crate::prefix::RunPrefix;
@@ -35,6 +36,14 @@ const ERASE: &str = "Take everything of one closed run out of every file.\n\n\
     overwritten wherever they lie, the table is made anew, and who asked and why is noted. The keys \
     of its effects stay, so that no later run does them again. It is refused while the run is not \
     closed or one of its effects is open or in doubt.";
+
+const SETTLE: &str = "Say what became of an effect that no machine can tell: one that is in doubt, or \
+    was applied in part. Look at the receiver first.\n\n\
+    What is said is recorded with who said it and why, and believed as the receiver would be: after \
+    `applied` the call has its value, which --result gives, after `not-applied` it may be sent again \
+    under the same key. `not-applied` is refused while a request that was sent may still land. A \
+    result that the class cannot read is refused; only a process with the class's code can tell, so \
+    `applied` needs one that holds the store or mounts these commands.";
 
 const EXIT_CODES: &str = "Exit codes:\n  \
     0  done\n  \
@@ -76,6 +85,9 @@ pub enum Verb {
     Alerts(AlertsArgs),
     /// List effects in the outside world, applied or not, known or in doubt
     Effects(EffectsArgs),
+    /// Look at one effect, or say what became of it when no machine can tell
+    #[command(subcommand)]
+    Effect(EffectVerb),
     /// Show how the engine is: live runs, what is not driven, limits in force
     Status,
     /// Show a task class: its calls, contracts, critical path and budget
@@ -250,6 +262,54 @@ pub struct EffectsArgs {
     /// Go on after this run: what the page before said
     #[arg(long, value_name = "RUN", value_parser = |text: &str| text.parse::<RunId>())]
     pub cursor: Option<RunId>,
+}
+
+/// What is asked about one effect.
+#[derive(Clone, Debug, Subcommand)]
+pub enum EffectVerb {
+    /// Show how it stands, what was tried, what its receiver promises, and what can be said of it
+    Show(EffectShowArgs),
+    /// Say what became of it, after looking at the receiver; its run goes on by itself
+    #[command(long_about = SETTLE)]
+    Settle(SettleArgs),
+}
+
+/// Which effect is shown.
+#[derive(Args, Clone, Debug)]
+pub struct EffectShowArgs {
+    /// Its key, whole, as `effects` prints it
+    #[arg(value_name = "KEY", value_parser = |text: &str| text.parse::<EffectKey>())]
+    pub key: EffectKey,
+
+    /// Show payloads too: what the receiver answered, and what it said
+    #[arg(long)]
+    pub payloads: bool,
+}
+
+/// What is said of an effect, by whom and why; all of it is recorded.
+#[derive(Args, Clone, Debug)]
+pub struct SettleArgs {
+    /// Its key, whole, as `effects` prints it
+    #[arg(value_name = "KEY", value_parser = |text: &str| text.parse::<EffectKey>())]
+    pub key: EffectKey,
+
+    /// What became of it: applied or not-applied
+    #[arg(value_name = "RULING", value_parser = ruling)]
+    pub ruling: Ruling,
+
+    /// For `applied`: what the receiver answered, or would have, as JSON
+    #[arg(long, value_name = "JSON")]
+    pub result: Option<String>,
+
+    /// Who says so; the user number of this process is recorded beside it
+    #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true)]
+    #[arg(value_parser = Said { bytes_max: limits::KEY_BYTES_MAX })]
+    pub by: String,
+
+    /// How they know
+    #[arg(long, value_name = "TEXT")]
+    #[arg(value_parser = Said { bytes_max: limits::TEXT_BYTES_MAX })]
+    pub why: String,
 }
 
 /// For which shell.

@@ -1,9 +1,11 @@
-//! `effects`: what was changed in the outside world, or may have been.
+//! `effects` and `effect`: what was changed in the outside world, or may have been, and what a
+//! person says became of it.
 
-use mainstay_socket::{Ask, EffectsAsk};
+use mainstay_socket::{Ask, EffectAsk, EffectsAsk, Form, SettleAsk};
+use mainstay_types::Payload;
 use serde::Deserialize;
 
-use crate::args::EffectsArgs;
+use crate::args::{EffectShowArgs, EffectsArgs, SettleArgs};
 use crate::error::CliError;
 use crate::operator::{reach, read};
 use crate::output::Output;
@@ -49,6 +51,67 @@ pub(crate) fn list(args: &EffectsArgs, output: &Output) -> Result<(), CliError> 
         output.note("no effects");
     }
     output.more("--cursor", page.next_cursor.as_deref());
+    Ok(())
+}
+
+/// Prints one effect.
+pub(crate) fn show(args: &EffectShowArgs, output: &Output) -> Result<(), CliError> {
+    let mut operator = reach(&output.store)?;
+    let form = if output.json { Form::Json } else { Form::Text };
+    let reply = operator.ask(&Ask::Effect(EffectAsk {
+        key: args.key.clone(),
+        payloads: args.payloads,
+        form,
+    }))?;
+    match form {
+        Form::Json => output.print(&reply.body),
+        // Its commands are to be pasted: they name this program and this store.
+        Form::Text => output.print(
+            &reply
+                .body
+                .replace("`mainstay ", &format!("`{}", output.call(""))),
+        ),
+    }
+}
+
+/// As much of what was taken as is said.
+#[derive(Deserialize)]
+struct Settled {
+    key: String,
+    state: String,
+    by: String,
+    why: String,
+}
+
+/// Has it taken what became of an effect.
+pub(crate) fn settle(args: &SettleArgs, output: &Output) -> Result<(), CliError> {
+    if let Some(result) = &args.result
+        && let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(result)
+    {
+        return Err(CliError::usage(&format!("--result is no JSON: {error}")));
+    }
+    let mut operator = reach(&output.store)?;
+    let reply = operator.ask(&Ask::Settle(SettleAsk {
+        key: args.key.clone(),
+        ruling: args.ruling,
+        result: args.result.as_deref().map(Payload::from),
+        by: args.by.clone(),
+        why: args.why.clone(),
+    }))?;
+    if output.json {
+        return output.print(&reply.body);
+    }
+    let Settled {
+        key,
+        state,
+        by,
+        why,
+    } = read(&reply)?;
+    let state = state.replace('_', " ");
+    output.print(&format!("effect {key} is {state}, by {by}: {why}"))?;
+    if !operator.is_served() {
+        output.note("no process holds the store: the next engine that drives the run goes on");
+    }
     Ok(())
 }
 

@@ -71,8 +71,8 @@ use mainstay_graph::TaskClass;
 use mainstay_socket::CommandVerb;
 
 pub use args::{
-    AlertsArgs, Cli, CommandArgs, CompletionArgs, EffectsArgs, ErrorArgs, GraphArgs, GraphFormat,
-    RunVerb, RunsArgs, ShowArgs, Verb,
+    AlertsArgs, Cli, CommandArgs, CompletionArgs, EffectShowArgs, EffectVerb, EffectsArgs,
+    ErrorArgs, GraphArgs, GraphFormat, RunVerb, RunsArgs, SettleArgs, ShowArgs, Verb,
 };
 pub use bench::{BenchVerb, CallsArgs, LedgerChoice, OpenArgs, PlaceArgs, ResumeArgs};
 pub use prefix::RunPrefix;
@@ -117,6 +117,8 @@ impl Cli {
             }
             Verb::Alerts(args) => alerts::list(args, &output),
             Verb::Effects(args) => effects::list(args, &output),
+            Verb::Effect(EffectVerb::Show(args)) => effects::show(args, &output),
+            Verb::Effect(EffectVerb::Settle(args)) => effects::settle(args, &output),
             Verb::Status => status::show(&output),
             Verb::Graph(args) => graph::draw(args, classes, &output),
             Verb::Stats => store::stats(&output),

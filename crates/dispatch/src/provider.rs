@@ -49,6 +49,10 @@ pub trait Provider: Send + Sync {
         request: Payload,
         cx: AttemptContext,
     ) -> Option<BoxFuture<'static, Result<Found<Payload>, Failure>>>;
+
+    /// Whether `reply` is one that could have come from it; said by a person in its place. Errors:
+    /// RESULT_INVALID, in words.
+    fn check_reply(&self, reply: &Payload) -> Result<(), Failure>;
 }
 
 impl fmt::Debug for dyn Provider {
@@ -96,6 +100,10 @@ impl<R: Read> Provider for ReadProvider<R> {
         _: AttemptContext,
     ) -> Option<BoxFuture<'static, Result<Found<Payload>, Failure>>> {
         None
+    }
+
+    fn check_reply(&self, reply: &Payload) -> Result<(), Failure> {
+        reply_of::<R::Reply>(reply)
     }
 }
 
@@ -146,6 +154,16 @@ impl<W: Write> Provider for WriteProvider<W> {
                 .map_err(unspeakable)
         }))
     }
+
+    fn check_reply(&self, reply: &Payload) -> Result<(), Failure> {
+        reply_of::<W::Reply>(reply)
+    }
+}
+
+fn reply_of<T: Value>(reply: &Payload) -> Result<(), Failure> {
+    decode::<T>(reply).map(drop).map_err(|error| {
+        Failure::new(FailureKind::ResultInvalid, Sent::NotSent).message(error.to_string())
+    })
 }
 
 /// The user's future with its panics as failures. Whether the request had left by then is not

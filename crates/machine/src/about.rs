@@ -32,6 +32,7 @@ impl Event {
             Self::EffectInDoubt { .. } => "EffectInDoubt",
             Self::EffectAbsent { .. } => "EffectAbsent",
             Self::EffectPartlyApplied { .. } => "EffectPartlyApplied",
+            Self::EffectSettledByHand(_) => "EffectSettledByHand",
             Self::ControlSettled { .. } => "ControlSettled",
             Self::KeyAwaited { .. } => "KeyAwaited",
             Self::LateResult { .. } => "LateResult",
@@ -55,6 +56,7 @@ impl Event {
         match self {
             Self::AttemptStarted(started) => Some(started.call),
             Self::NextDecided(decision) => Some(decision.call),
+            Self::EffectSettledByHand(settled) => Some(settled.call),
             Self::CallPrepared { call, .. }
             | Self::ListRecorded { call, .. }
             | Self::AttemptSettled { call, .. }

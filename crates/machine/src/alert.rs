@@ -132,6 +132,7 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::EffectApplied { .. }
         | Event::EffectInDoubt { .. }
         | Event::EffectAbsent { .. }
+        | Event::EffectSettledByHand(_)
         | Event::ControlSettled { .. }
         | Event::KeyAwaited { .. }
         | Event::LateResult { .. }

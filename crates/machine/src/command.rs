@@ -10,6 +10,7 @@ use mainstay_types::{
 };
 
 use crate::admission::Forecast;
+use crate::by_hand::Ruling;
 use crate::event::{Prepared, RunStarted};
 use crate::run::Quarantine;
 
@@ -66,6 +67,8 @@ pub enum Command {
     Settle(Settle),
     /// The receiver was asked what became of a write.
     LookedUp(LookedUp),
+    /// A person found out what became of a write.
+    SettleByHand(AskSettle),
     /// The ledger says that another run holds the key.
     KeyHeld {
         /// The call that wants it.
@@ -142,6 +145,24 @@ pub struct AskRaise {
     /// Who asks. Bound: `limits::TEXT_BYTES_MAX`.
     pub by: String,
     /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+    pub why: String,
+}
+
+/// What a person says of an effect that no machine can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskSettle {
+    /// The call that writes.
+    pub call: CallId,
+    /// The newest attempt that the person knew of.
+    pub attempt: AttemptNo,
+    /// What they found out.
+    pub ruling: Ruling,
+    /// For an effect that is applied: what its receiver answered or would have answered. Bound:
+    /// `limits::PAYLOAD_BYTES_MAX`.
+    pub result: Payload,
+    /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+    pub by: String,
+    /// How they know. Bound: `limits::TEXT_BYTES_MAX`.
     pub why: String,
 }
 

@@ -12,8 +12,8 @@ use crate::command::Command;
 use crate::event::Event;
 use crate::run::{Asked, LapOutcome, Run};
 use crate::{
-    admission, attempt, doubt, effect, ending, guard, halt, lap, lease, prepare, raise, relay,
-    repair, settle, start,
+    admission, attempt, by_hand, doubt, effect, ending, guard, halt, lap, lease, prepare, raise,
+    relay, repair, settle, start,
 };
 
 /// The core as the runtime sees it.
@@ -76,6 +76,7 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         } => attempt::authorize(run, (call, rung, evidence), now),
         Command::Settle(report) => settle::settle(run, &report, now),
         Command::LookedUp(report) => doubt::looked_up(run, report, now),
+        Command::SettleByHand(ask) => by_hand::decide(run, ask, now),
         Command::KeyHeld { call, entry } => effect::key_held(run, call, &entry, now),
         Command::KeySettled { key } => effect::key_settled(run, &key, now),
         Command::Assembled { result } => lap::assembled(run, result, now),
@@ -122,6 +123,7 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
             doubt::apply_in_doubt(run, *call, Doubt::new(*reason, *lookup_at, *absent_after)),
         Event::EffectAbsent { call, reason } => effect::apply_absent(run, *call, *reason),
         Event::EffectPartlyApplied { call } => effect::apply_partly(run, *call),
+        Event::EffectSettledByHand(settled) => by_hand::apply(run, settled),
         Event::ControlSettled { call, number, reason: _, next_at } =>
             doubt::apply_asked(run, *call, *number, *next_at),
         Event::KeyAwaited { call, holder, until } =>

@@ -290,6 +290,15 @@ pub(crate) fn apply_absent(run: &mut Run, id: CallId, reason: Reason) -> Result<
             settle_status(run, id, EffectStatus::Absent(reason), found);
             Ok(())
         }
+        // Its call was told that it failed; only the truth about it changes.
+        (Phase::Failed { .. }, Some(effect)) if effect.status == EffectStatus::PartlyApplied => {
+            run.calls.update(id, |call| {
+                if let Some(effect) = &mut call.effect {
+                    effect.status = EffectStatus::Absent(reason);
+                }
+            });
+            Ok(())
+        }
         (_, Some(_) | None) => Err(guard::misplaced(run, id, "EffectAbsent")),
     }
 }

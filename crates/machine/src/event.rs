@@ -11,6 +11,7 @@ use mainstay_types::{
 };
 
 use crate::admission::Admission;
+use crate::by_hand::Ruling;
 use crate::decision::Decision;
 use crate::run::Quarantine;
 
@@ -160,6 +161,8 @@ pub enum Event {
         /// The call that writes.
         call: CallId,
     },
+    /// A person found out what became of an effect; the next event says what it is by that.
+    EffectSettledByHand(Box<SettledByHand>),
     /// A look-up changed when the next one is due.
     ControlSettled {
         /// The call that writes.
@@ -334,6 +337,23 @@ pub struct Raise {
     pub at: Timestamp,
     /// By how much each limit grows.
     pub more: Budget,
+}
+
+/// What a person said of an effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettledByHand {
+    /// The call that writes.
+    pub call: CallId,
+    /// Its newest attempt then.
+    pub attempt: AttemptNo,
+    /// What they found out.
+    pub ruling: Ruling,
+    /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+    pub by: String,
+    /// How they know. Bound: `limits::TEXT_BYTES_MAX`.
+    pub why: String,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// A change of owner.

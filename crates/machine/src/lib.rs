@@ -16,6 +16,7 @@ mod advance;
 pub mod alert;
 mod attempt;
 pub mod budget;
+pub mod by_hand;
 pub mod call;
 mod calls;
 pub mod caps;
@@ -49,15 +50,16 @@ pub use action::Action;
 pub use admission::{Admission, Forecast, Verdict};
 pub use alert::{Alert, AlertKind};
 pub use budget::BudgetState;
+pub use by_hand::Ruling;
 pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair};
 pub use command::{
-    AskRaise, AskStart, Command, EffectEntry, EntryState, Evidence, Finding, LookedUp, Settle,
-    SettleEnd,
+    AskRaise, AskSettle, AskStart, Command, EffectEntry, EntryState, Evidence, Finding, LookedUp,
+    Settle, SettleEnd,
 };
 pub use decision::{Allowed, Decision, NextAction, Numbers, Refused};
 pub use event::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
-    Prepared, Raise, RunStarted,
+    Prepared, Raise, RunStarted, SettledByHand,
 };
 pub use parts::{Parts, RunParts, SNAPSHOT_SCHEMA};
 pub use run::{Asked, Head, Lap, LapOutcome, Quarantine, Run};

@@ -108,7 +108,9 @@ pub use dispatch::{
     Answer as Reply, AttemptContext, Failure, FailureKind, Found, Read, Sent, Write,
 };
 pub use engine::{Answer, Engine, EngineBuilder, EngineError, Outcome, RunHandle};
-pub use mainstay_machine::{Alert, AlertKind, OutcomeKind, RunState, StateReason, Summary};
+pub use mainstay_machine::{
+    Alert, AlertKind, EffectStatus, OutcomeKind, Ruling, RunState, StateReason, Summary,
+};
 pub use mainstay_types::{Code, CostUnits, Millis, RunId, Timestamp};
 
 /// What most programs need, in one `use`.

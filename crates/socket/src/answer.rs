@@ -13,7 +13,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::ask::{
-    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, RunAsk, RunsAsk, WhyAsk,
+    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, RunAsk,
+    RunsAsk, SettleAsk, WhyAsk,
 };
 use crate::failure::Failure;
 use crate::protocol::Version;
@@ -92,6 +93,17 @@ struct Taken {
     budget: Option<More>,
 }
 
+/// What was said of an effect, and is durable.
+#[derive(Serialize)]
+struct Settled {
+    key: String,
+    ruling: &'static str,
+    /// How the effect stands by that.
+    state: &'static str,
+    by: String,
+    why: String,
+}
+
 /// An engine and the process it is in.
 #[derive(Serialize)]
 struct Status {
@@ -154,6 +166,8 @@ pub async fn answer(engine: &Engine, ask: &Ask, who: Asker) -> Result<Reply, Fai
         Ask::Command(ask) => command(engine, ask, who).await,
         Ask::Alerts(ask) => alerts(engine, *ask).await,
         Ask::Effects(ask) => effects(engine, *ask).await,
+        Ask::Effect(ask) => effect(engine, ask).await,
+        Ask::Settle(ask) => settle(engine, ask, who).await,
         Ask::Classes => classes(engine).await,
         Ask::Class(ask) => class(engine, ask).await,
     }
@@ -266,6 +280,36 @@ async fn effects(engine: &Engine, ask: EffectsAsk) -> Result<Reply, Failure> {
     Reply::of(&Effects {
         effects: page.rows.iter().map(EffectLine::of).collect(),
         next_cursor: page.next.map(|run| run.to_string()),
+    })
+}
+
+async fn effect(engine: &Engine, ask: &EffectAsk) -> Result<Reply, Failure> {
+    let mut view = engine.effect(&ask.key).await?;
+    if !ask.payloads {
+        view = view.without_payloads();
+    }
+    match ask.form {
+        Form::Json => Reply::of(&view),
+        Form::Text => Ok(Reply {
+            is_json: false,
+            body: text::render_effect(&view),
+        }),
+    }
+}
+
+async fn settle(engine: &Engine, ask: &SettleAsk, who: Asker) -> Result<Reply, Failure> {
+    ask.check()?;
+    let by = who.signs(&ask.by);
+    let said = (ask.ruling, ask.result.clone());
+    let status = engine
+        .settle_effect(&ask.key, said, (&by, &ask.why))
+        .await?;
+    Reply::of(&Settled {
+        key: ask.key.to_string(),
+        ruling: ask.ruling.as_str(),
+        state: status.as_str(),
+        by,
+        why: ask.why.clone(),
     })
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Nothing here asks an engine, and nothing here knows how a question travels.
 
-use mainstay_runtime::Budget;
 use mainstay_runtime::view::{OutcomeKind, RunState};
-use mainstay_types::{ClassName, Code, RunId, Tenant, limits};
+use mainstay_runtime::{Budget, Ruling};
+use mainstay_types::{ClassName, Code, EffectKey, Payload, RunId, Tenant, limits};
 
 use crate::failure::Failure;
 
@@ -28,6 +28,10 @@ pub enum Ask {
     Alerts(AlertsAsk),
     /// Effects, by run.
     Effects(EffectsAsk),
+    /// One effect, whole.
+    Effect(EffectAsk),
+    /// What a person says became of an effect.
+    Settle(SettleAsk),
     /// The names of the stored task classes.
     Classes,
     /// One stored task class, whole.
@@ -163,6 +167,40 @@ pub struct EffectsAsk {
     pub cursor: Option<RunId>,
 }
 
+/// Which effect, and how it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectAsk {
+    /// Its key.
+    pub key: EffectKey,
+    /// Whether payloads and texts of providers are shown.
+    pub payloads: bool,
+    /// JSON, or text for people.
+    pub form: Form,
+}
+
+/// What a person says became of an effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettleAsk {
+    /// Its key.
+    pub key: EffectKey,
+    /// What they found out.
+    pub ruling: Ruling,
+    /// For one that is applied, what its receiver answered or would have, as JSON.
+    pub result: Option<Payload>,
+    /// Who says so, as they call themselves; who they are to the operating system is added. At most
+    /// `limits::KEY_BYTES_MAX` bytes.
+    pub by: String,
+    /// How they know. At most `limits::TEXT_BYTES_MAX` bytes.
+    pub why: String,
+}
+
+impl SettleAsk {
+    /// `INVALID_INPUT` as for a command.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        check_said(&self.by, &self.why)
+    }
+}
+
 /// Which class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassAsk {
@@ -176,19 +214,34 @@ impl CommandAsk {
     /// `INVALID_INPUT` when who or why is not said, or at such length that it would be cut where it
     /// is recorded.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let by = ("by", &self.by, limits::KEY_BYTES_MAX);
-        let why = ("why", &self.why, limits::TEXT_BYTES_MAX);
-        for (name, text, bytes_max) in [by, why] {
-            if text.trim().is_empty() || bytes_max < text.len() {
-                return Err(invalid(format!("`{name}` has 1 to {bytes_max} bytes")));
-            }
-        }
+        check_said(&self.by, &self.why)?;
         match (self.verb, &self.more) {
             (CommandVerb::Raise, None) => Err(invalid("`more` says by how much".to_owned())),
             (CommandVerb::Raise, Some(_)) | (_, None) => Ok(()),
             (_, Some(_)) => Err(invalid("`more` is for raise".to_owned())),
         }
     }
+}
+
+/// Who and why have to be said, and fit where they are recorded.
+fn check_said(by: &str, why: &str) -> Result<(), Failure> {
+    let by = ("by", by, limits::KEY_BYTES_MAX);
+    let why = ("why", why, limits::TEXT_BYTES_MAX);
+    for (name, text, bytes_max) in [by, why] {
+        if text.trim().is_empty() || bytes_max < text.len() {
+            return Err(invalid(format!("`{name}` has 1 to {bytes_max} bytes")));
+        }
+    }
+    Ok(())
+}
+
+/// A ruling by its stable text, on the command line also with a hyphen; the error lists them.
+pub fn ruling(text: &str) -> Result<Ruling, String> {
+    let known = [Ruling::Applied, Ruling::NotApplied];
+    let found = known
+        .into_iter()
+        .find(|ruling| ruling.as_str() == text.replace('-', "_"));
+    found.ok_or_else(|| "a ruling is one of applied, not-applied".to_owned())
 }
 
 /// A state by its stable text; the error lists them.

@@ -173,6 +173,8 @@ impl Asked {
             | Ask::Why(_)
             | Ask::Command(_)
             | Ask::Effects(_)
+            | Ask::Effect(_)
+            | Ask::Settle(_)
             | Ask::Classes
             | Ask::Class(_) => std::future::pending().await,
         }

@@ -21,6 +21,8 @@
 //! | `POST` | `/runs/ID/cancel`, `/terminate`, `/continue` | body `{"by": .., "why": ..}` |
 //! | `GET` | `/alerts` | `after`, `limit`; `wait_ms` waits for the next one |
 //! | `GET` | `/effects` | `run`, `in_doubt`, `cursor` |
+//! | `GET` | `/effect` | `key`; one effect, `payloads=true`, `form=text` as above |
+//! | `POST` | `/effect/settle` | body `{"key", "ruling", "result", "by", "why"}` |
 //! | `GET` | `/classes`, `/classes/NAME` | stored task classes; `version` |
 //!
 //! An error is one object `{code, message, hint, retry_helps}`. A command's `by` gets the uid that
@@ -45,7 +47,8 @@ mod wire;
 
 pub use answer::{Asker, Reply, answer};
 pub use ask::{
-    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, RunAsk, RunsAsk, WhyAsk,
+    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, RunAsk,
+    RunsAsk, SettleAsk, WhyAsk,
 };
 pub use bounds::Bounds;
 pub use client::Client;

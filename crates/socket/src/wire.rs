@@ -6,12 +6,13 @@
 use hyper::{Method, Uri};
 use mainstay_runtime::Budget;
 use mainstay_runtime::view::{OutcomeKind, RunState};
-use mainstay_types::{ClassName, CostUnits, RunId, Tenant, Tokens, limits};
+use mainstay_types::{ClassName, CostUnits, EffectKey, Payload, RunId, Tenant, Tokens, limits};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::ask::{
-    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectsAsk, Form, ROWS_DEFAULT, RunAsk,
-    RunsAsk, WhyAsk, invalid, outcome, rows, state,
+    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, ROWS_DEFAULT,
+    RunAsk, RunsAsk, SettleAsk, WhyAsk, invalid, outcome, rows, ruling, state,
 };
 use crate::failure::Failure;
 use crate::query::Query;
@@ -53,6 +54,18 @@ impl More {
     }
 }
 
+/// What a person says of an effect, as a body has it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settling {
+    key: String,
+    ruling: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result: Option<Box<RawValue>>,
+    by: String,
+    why: String,
+}
+
 /// A question as HTTP.
 pub(crate) struct Sent {
     pub(crate) method: Method,
@@ -70,17 +83,21 @@ impl Ask {
             Self::Command(ask) => format!("/runs/{}/{}", ask.run, ask.verb.as_str()),
             Self::Alerts(ask) => ask.query().after("/alerts"),
             Self::Effects(ask) => ask.query().after("/effects"),
+            Self::Effect(ask) => ask.query().after("/effect"),
+            Self::Settle(_) => "/effect/settle".to_owned(),
             Self::Classes => "/classes".to_owned(),
             Self::Class(ask) => ask.query().after(&format!("/classes/{}", ask.name)),
         };
         let (method, body) = match self {
             Self::Command(ask) => (Method::POST, ask.body()),
+            Self::Settle(ask) => (Method::POST, ask.body()),
             Self::Status
             | Self::Runs(_)
             | Self::Run(_)
             | Self::Why(_)
             | Self::Alerts(_)
             | Self::Effects(_)
+            | Self::Effect(_)
             | Self::Classes
             | Self::Class(_) => (Method::GET, String::new()),
         };
@@ -103,6 +120,8 @@ impl Ask {
             ("POST", ["runs", id, verb]) => Self::Command(CommandAsk::of(run_id(id)?, verb, body)?),
             ("GET", ["alerts"]) => Self::Alerts(AlertsAsk::of(&mut query)?),
             ("GET", ["effects"]) => Self::Effects(EffectsAsk::of(&mut query)?),
+            ("GET", ["effect"]) => Self::Effect(EffectAsk::of(&mut query)?),
+            ("POST", ["effect", "settle"]) => Self::Settle(SettleAsk::of(body)?),
             ("GET", ["classes"]) => Self::Classes,
             ("GET", ["classes", name]) => Self::Class(ClassAsk::of(name, &mut query)?),
             (method, _) => {
@@ -115,8 +134,9 @@ impl Ask {
     }
 }
 
-const PATHS: &str = "GET /version /status /runs /runs/ID /runs/ID/why /alerts /effects /classes /classes/NAME, \
-                     POST /runs/ID/cancel /runs/ID/terminate /runs/ID/continue /runs/ID/raise";
+const PATHS: &str = "GET /version /status /runs /runs/ID /runs/ID/why /alerts /effects /effect?key=KEY /classes \
+                     /classes/NAME, POST /runs/ID/cancel /runs/ID/terminate /runs/ID/continue \
+                     /runs/ID/raise /effect/settle";
 
 impl RunsAsk {
     fn query(&self) -> Query {
@@ -214,6 +234,60 @@ impl CommandAsk {
             by: told.by,
             why: told.why,
             more: told.more.map(More::budget),
+        })
+    }
+}
+
+impl EffectAsk {
+    fn query(&self) -> Query {
+        let mut query = Query::default();
+        query.put("key", Some(&self.key));
+        query.put("payloads", self.payloads.then_some(true));
+        self.form.put(&mut query);
+        query
+    }
+
+    fn of(query: &mut Query) -> Result<Self, Failure> {
+        let key = query.take("key", str::parse::<EffectKey>)?;
+        let payloads = query.take("payloads", str::parse)?.unwrap_or(false);
+        Ok(Self {
+            key: key.ok_or_else(|| invalid("`key` says which effect".to_owned()))?,
+            payloads,
+            form: Form::of(query)?,
+        })
+    }
+}
+
+impl SettleAsk {
+    fn body(&self) -> String {
+        // What is no JSON is told by who reads it, as the text that it is.
+        let raw = |result: &Payload| {
+            let text = String::from_utf8_lossy(result.as_bytes()).into_owned();
+            RawValue::from_string(text).ok()
+        };
+        let settling = Settling {
+            key: self.key.to_string(),
+            ruling: self.ruling.as_str().to_owned(),
+            result: self.result.as_ref().and_then(raw),
+            by: self.by.clone(),
+            why: self.why.clone(),
+        };
+        serde_json::to_string(&settling).expect("texts and JSON are JSON")
+    }
+
+    fn of(body: &[u8]) -> Result<Self, Failure> {
+        let told: Settling = serde_json::from_slice(body).map_err(|error| {
+            let hint = "the body is {\"key\": .., \"ruling\": \"applied\" or \"not_applied\", \
+                        \"result\": .., \"by\": \"who\", \"why\": \"why\"}";
+            invalid(format!("the body cannot be read: {error}")).hint(hint)
+        })?;
+        let key = told.key.parse::<EffectKey>();
+        Ok(Self {
+            key: key.map_err(|error| invalid(format!("`key`: {error}")))?,
+            ruling: ruling(&told.ruling).map_err(|error| invalid(format!("`ruling`: {error}")))?,
+            result: told.result.map(|result| Payload::from(result.get())),
+            by: told.by,
+            why: told.why,
         })
     }
 }

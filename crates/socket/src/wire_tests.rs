@@ -1,6 +1,6 @@
 //! Every question goes over HTTP and comes back as itself; what is none is refused by name.
 
-use mainstay_runtime::Budget;
+use mainstay_runtime::{Budget, Ruling};
 use mainstay_types::{Code, CostUnits, Tokens};
 
 use super::*;
@@ -36,6 +36,11 @@ fn every_question() -> Vec<Ask> {
         in_doubt: true,
         cursor: Some(id()),
     };
+    let effect = EffectAsk {
+        key: key(),
+        payloads: true,
+        form: Form::Text,
+    };
     let class = ClassAsk {
         name: ClassName::new("minutes").unwrap(),
         version: Some(3),
@@ -48,11 +53,28 @@ fn every_question() -> Vec<Ask> {
         Ask::Why(why),
         Ask::Alerts(alerts),
         Ask::Effects(effects),
+        Ask::Effect(effect),
+        Ask::Settle(settle(Ruling::Applied, Some(r#"{"id":"PO-1"}"#))),
+        Ask::Settle(settle(Ruling::NotApplied, None)),
         Ask::Classes,
         Ask::Class(class),
     ];
     asks.extend(CommandVerb::ALL.map(|verb| Ask::Command(command(verb))));
     asks
+}
+
+fn key() -> EffectKey {
+    "acme/order/id:PR %2F7 ü&=/slot:2".parse().unwrap()
+}
+
+fn settle(ruling: Ruling, result: Option<&str>) -> SettleAsk {
+    SettleAsk {
+        key: key(),
+        ruling,
+        result: result.map(Payload::from),
+        by: "anna".to_owned(),
+        why: "it is \"in\" their list".to_owned(),
+    }
 }
 
 fn all_filters() -> RunsAsk {

@@ -106,6 +106,8 @@ codes! {
         "an attempt's permit allows one send";
     EffectInDoubt = "EFFECT_IN_DOUBT", Refusal, Later,
         "what became of the last attempt is not known yet";
+    EffectNotThere = "EFFECT_NOT_THERE", Refusal, No, "there is no effect under this key";
+    SettleRefused = "SETTLE_REFUSED", Refusal, Later, "the effect cannot be settled like this";
     DeadlineExhausted = "DEADLINE_EXHAUSTED", Refusal, No,
         "the attempt cannot end before the reserves begin";
     AttemptsExhausted = "ATTEMPTS_EXHAUSTED", Refusal, No, "the call's attempts are used up";

@@ -4,6 +4,7 @@
 //! or item position. Nothing a model wrote may ever become part of it.
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::ids::RunId;
 use crate::names::{BusinessId, EffectName, Tenant};
@@ -68,6 +69,143 @@ impl fmt::Display for EffectKey {
         match self.position {
             Position::Slot(n) => write!(f, "/slot:{n}"),
             Position::Item(n) => write!(f, "/item:{n}"),
+        }
+    }
+}
+
+/// A text that is no effect key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAKey {
+    text: String,
+}
+
+impl fmt::Display for NotAKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.text.escape_debug();
+        write!(
+            f,
+            "[{text}] is no effect key: one looks like acme/order/id:PR-4711/slot:1"
+        )
+    }
+}
+
+impl std::error::Error for NotAKey {}
+
+/// The key that prints like this, and no other: what no key prints as is refused.
+impl FromStr for EffectKey {
+    type Err = NotAKey;
+
+    fn from_str(text: &str) -> Result<Self, NotAKey> {
+        let key = Self::read(text).filter(|key| key.to_string() == text);
+        key.ok_or_else(|| NotAKey {
+            text: text.to_owned(),
+        })
+    }
+}
+
+impl EffectKey {
+    fn read(text: &str) -> Option<Self> {
+        let unescape = |text: &str| text.replace("%2F", "/").replace("%25", "%");
+        let mut parts = text.split('/');
+        let mut next = || parts.next();
+        let (tenant, effect, scope, position) = (next()?, next()?, next()?, next()?);
+        let (kind, rest) = scope.split_once(':')?;
+        let scope = match kind {
+            "id" => Scope::Business(BusinessId::new(unescape(rest)).ok()?),
+            "run" => {
+                let (run, path) = rest.split_once(':')?;
+                Scope::Run {
+                    run: run.parse().ok()?,
+                    path: unescape(path),
+                }
+            }
+            _ => return None,
+        };
+        let (kind, number) = position.split_once(':')?;
+        let position = match kind {
+            "slot" => Position::Slot(number.parse().ok()?),
+            "item" => Position::Item(number.parse().ok()?),
+            _ => return None,
+        };
+        Some(Self {
+            tenant: Tenant::new(unescape(tenant)).ok()?,
+            effect: EffectName::new(effect).ok()?,
+            scope,
+            position,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> Vec<EffectKey> {
+        let awkward = [
+            "PR-7",
+            "a/b",
+            "100%",
+            "%2F",
+            "%25",
+            "id:x/slot:1",
+            "grüße/ 語",
+        ];
+        let run = RunId::from_bytes([7; 16]);
+        let mut keys = Vec::new();
+        for tenant in ["acme", "a:b"] {
+            for text in awkward {
+                for position in [
+                    Position::Slot(1),
+                    Position::Slot(u32::MAX),
+                    Position::Item(0),
+                ] {
+                    for scope in [
+                        Scope::Business(BusinessId::new(text).unwrap()),
+                        Scope::Run {
+                            run,
+                            path: text.to_owned(),
+                        },
+                    ] {
+                        keys.push(EffectKey {
+                            tenant: Tenant::new(tenant).unwrap(),
+                            effect: EffectName::new("order").unwrap(),
+                            scope,
+                            position,
+                        });
+                    }
+                }
+            }
+        }
+        keys
+    }
+
+    #[test]
+    fn a_key_is_read_as_it_prints_and_no_two_print_alike() {
+        let mut texts = std::collections::BTreeSet::new();
+        for key in keys() {
+            let text = key.to_string();
+            assert_eq!(text.parse(), Ok(key), "{text}");
+            assert!(texts.insert(text.clone()), "{text} twice");
+        }
+    }
+
+    #[test]
+    fn what_no_key_prints_as_is_no_key() {
+        for text in [
+            "",
+            "acme",
+            "acme/order/id:PR-7",
+            "acme/order/id:PR-7/slot:01",
+            "acme/order/id:PR-7/slot:+1",
+            "acme/order/id:PR-7/slot:1/",
+            "acme/order/id:PR-7/slot:4294967296",
+            "acme/order/id:PR%2f7/slot:1",
+            "acme/order/id:100%/slot:1",
+            "acme/order/run:nobody:order/slot:1",
+            "acme/order/nr:PR-7/slot:1",
+            " acme/order/id:PR-7/slot:1",
+        ] {
+            assert!(text.parse::<EffectKey>().is_err(), "{text}");
         }
     }
 }

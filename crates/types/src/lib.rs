@@ -18,7 +18,7 @@ pub mod refusal;
 pub mod units;
 
 pub use code::{Code, Family, RetryHelps};
-pub use effect_key::{EffectKey, Position, Scope};
+pub use effect_key::{EffectKey, NotAKey, Position, Scope};
 pub use failure::{Failure, FailureKind, Sent};
 pub use ids::{
     AlertSeq, AttemptNo, CallId, Digest, Epoch, LapNo, MessageId, NodeId, RunId, Rung, Seq,

@@ -94,6 +94,8 @@ reasons! {
     CannotTell = "CANNOT_TELL",
     /// The receiver did a part of it.
     PartlyApplied = "PARTLY_APPLIED",
+    /// A person found out and said so.
+    SettledByHand = "SETTLED_BY_HAND",
     /// Another run had already applied the same key with the same request.
     AdoptedFromOtherRun = "ADOPTED_FROM_OTHER_RUN",
     /// Another run holds the key.

@@ -12,10 +12,10 @@ use mainstay_ledger::{
     CommitRequest, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger, LedgerError,
     Loaded, Mark, Page, Recorded, RunFilter, Snapshot, StoredAlert, StoredClass, Verdict,
 };
-use mainstay_machine::Summary;
+use mainstay_machine::{EffectEntry, Summary};
 use mainstay_types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, Seq, StartKey, Tenant,
-    Timestamp, WorkerId, limits,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, EffectKey, MessageId, RunId, Seq,
+    StartKey, Tenant, Timestamp, WorkerId, limits,
 };
 use parking_lot::Mutex;
 
@@ -349,6 +349,13 @@ impl<F: Send + Sync> Ledger for LogLedger<F> {
         cursor: Option<RunId>,
     ) -> BoxFuture<'_, Result<Page<Summary>, LedgerError>> {
         Box::pin(self.read(move |reader| reader.runs(&filter, cursor)))
+    }
+
+    fn effect(
+        &self,
+        key: EffectKey,
+    ) -> BoxFuture<'_, Result<Option<(EffectEntry, u64)>, LedgerError>> {
+        Box::pin(self.read(move |reader| reader.effect(&key)))
     }
 
     fn start_key(

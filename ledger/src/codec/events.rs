@@ -86,6 +86,7 @@ table! {
         NextDecided => NextDecidedV1,
         RepairWanted => RepairWantedV1,
         AdmissionDecided => AdmissionDecidedV1,
+        EffectSettledByHand => EffectSettledByHandV1,
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,

@@ -86,4 +86,5 @@ kinds! {
     NextDecided = 33, version 1;
     RepairWanted = 34, version 1;
     AdmissionDecided = 35, version 1;
+    EffectSettledByHand = 36, version 1;
 }

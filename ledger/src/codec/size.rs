@@ -48,6 +48,7 @@ fn variable(event: &Event) -> usize {
         | Event::CodeFailed { .. }
         | Event::LapStarted(_)
         | Event::BudgetRaised(_)
+        | Event::EffectSettledByHand(_)
         | Event::RunQuarantined { .. } => 0,
         Event::NextDecided(decision) => {
             let refused = decision.refused.iter();

@@ -1,6 +1,7 @@
 //! Checks of keys that one run holds against another.
 //!
-//! An entry is seen only through a verdict: the trait has no other way to read one.
+//! An entry is told by a verdict to who wants it, and read by key by whoever asks: both say the
+//! same.
 
 use mainstay_machine::{EffectEntry, EntryState, RunState};
 use mainstay_types::{Digest, EffectKey, Payload, Position, Seq};
@@ -138,6 +139,33 @@ pub(super) fn effect_keys_are_compared_in_full(bench: &mut Bench<'_>) {
             entry.key
         );
     }
+}
+
+pub(super) fn an_entry_is_read_by_its_key_as_a_verdict_tells_it(bench: &mut Bench<'_>) {
+    let read = |bench: &Bench<'_>, key: EffectKey| {
+        block_on(bench.ledger().effect(key)).expect("an entry that can be read")
+    };
+    start_two(bench);
+    assert_eq!(read(bench, key()), None);
+    let states = [
+        EntryState::Open,
+        EntryState::InDoubt,
+        EntryState::PartlyApplied,
+        EntryState::NotApplied,
+        EntryState::Applied(Payload::from(r#"{"id":"T-1"}"#)),
+    ];
+    for (seq, state) in (1..).zip(states) {
+        let entry = sample::entry(key(), 1, 4, state);
+        bench.must(wants(1, seq, &entry));
+        assert_eq!(read(bench, key()), Some((entry.clone(), seq)));
+        bench.reopen();
+        assert_eq!(read(bench, key()), Some((entry, seq)));
+    }
+    let other = EffectKey {
+        position: Position::Slot(1),
+        ..key()
+    };
+    assert_eq!(read(bench, other), None, "the key of another position");
 }
 
 pub(super) fn a_start_key_stands_for_one_run_of_one_tenant(bench: &mut Bench<'_>) {

@@ -113,6 +113,7 @@ macro_rules! conformance_tests {
         the_same_run_and_call_may_change_its_entry
         another_call_of_the_same_run_does_not_get_the_key
         effect_keys_are_compared_in_full
+        an_entry_is_read_by_its_key_as_a_verdict_tells_it
         a_start_key_stands_for_one_run_of_one_tenant
         of_two_runs_starting_with_one_key_in_one_group_the_first_gets_it
         a_request_sees_the_keys_it_takes_itself

@@ -2,7 +2,7 @@
 //!
 //! Append only: each is a golden file of its own, under its name here.
 
-use mainstay_machine::{AskRaise, SettleEnd};
+use mainstay_machine::{AskRaise, AskSettle, Ruling, SettleEnd};
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, Payload, Sent,
 };
@@ -41,6 +41,14 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         by: raise.by,
         why: raise.why,
     };
+    let settled = AskSettle {
+        call: CallId(301),
+        attempt: AttemptNo(2),
+        ruling: Ruling::Applied,
+        result: Payload::from(r#"{"id":"T-1"}"#),
+        by: "anna (uid:1000)".to_owned(),
+        why: "it is in their list".to_owned(),
+    };
     vec![
         ("cancel", InboxCommand::Cancel { by, why }),
         ("terminate", terminated),
@@ -49,5 +57,6 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         ("settle-failed", settle(SettleEnd::Failed(failure))),
         ("key-settled", InboxCommand::KeySettled { key }),
         ("raise", InboxCommand::Raise(raised)),
+        ("settle-by-hand", InboxCommand::SettleByHand(settled)),
     ]
 }

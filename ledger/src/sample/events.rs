@@ -5,7 +5,8 @@
 use mainstay_graph::Budget;
 use mainstay_machine::{
     Admission, Allowed, AttemptEnd, AttemptStarted, Decision, Event, LapStarted, LapTimes,
-    NextAction, Numbers, OutcomeKind, Prepared, Quarantine, Raise, Refused, Verdict,
+    NextAction, Numbers, OutcomeKind, Prepared, Quarantine, Raise, Refused, Ruling, SettledByHand,
+    Verdict,
 };
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, EffectKey, EffectName, Failure,
@@ -241,6 +242,8 @@ fn of_laps() -> Vec<Event> {
             why: "obsolete".to_owned(),
         },
         Event::BudgetRaised(raise()),
+        by_hand(Ruling::Applied),
+        by_hand(Ruling::NotApplied),
         Event::AdmissionDecided(admission()),
         Event::RepairWanted {
             call: CallId(3),
@@ -330,6 +333,17 @@ fn decisions() -> Vec<Event> {
     }]);
     all.map(|decision| Event::NextDecided(Box::new(decision)))
         .collect()
+}
+
+fn by_hand(ruling: Ruling) -> Event {
+    Event::EffectSettledByHand(Box::new(SettledByHand {
+        call: CallId(301),
+        attempt: AttemptNo(2),
+        ruling,
+        by: "anna (uid:1000)".to_owned(),
+        why: "it is in the list of the service".to_owned(),
+        at: super::at(5_000),
+    }))
 }
 
 /// A budget that somebody raised.

@@ -201,16 +201,8 @@ impl<'a> About<'a> {
                 self.fell_back(*rung, Fallback::Answered),
                 None,
             ],
-            Event::CallOmitted { reason, .. } => [
-                self.ended(),
-                self.fell_back(self.call.rung, Fallback::Omitted),
-                exhausted(self.run, *reason),
-            ],
-            Event::CallFailed { reason, .. } => [
-                self.ended(),
-                self.fell_back(self.call.rung, Fallback::Failed),
-                exhausted(self.run, *reason),
-            ],
+            Event::CallOmitted { reason, .. } => self.given_up(Fallback::Omitted, *reason),
+            Event::CallFailed { reason, .. } => self.given_up(Fallback::Failed, *reason),
             Event::CallRescheduled { reason, .. } => [exhausted(self.run, *reason), None, None],
             Event::EffectApplied { reason, .. } => [
                 self.looked_up(*reason),
@@ -224,7 +216,8 @@ impl<'a> About<'a> {
             Event::EffectPartlyApplied { .. } => {
                 [self.looked_up(Reason::PartlyApplied), None, None]
             }
-            Event::RunStarted(_)
+            Event::EffectSettledByHand(_)
+            | Event::RunStarted(_)
             | Event::AdmissionDecided(_)
             | Event::NextDecided(_)
             | Event::RepairWanted { .. }
@@ -249,6 +242,14 @@ impl<'a> About<'a> {
             | Event::BudgetRaised(_)
             | Event::LapStarted(_) => [None, None, None],
         }
+    }
+
+    fn given_up(&self, how: Fallback, reason: Reason) -> Facts {
+        [
+            self.ended(),
+            self.fell_back(self.call.rung, how),
+            exhausted(self.run, reason),
+        ]
     }
 
     fn attempt_ended(&self, no: AttemptNo, end: &'static str) -> Option<Fact> {

@@ -6,7 +6,9 @@
 use mainstay_graph::{Contract, Criticality, NodeKind};
 use mainstay_machine::call::Doubt;
 use mainstay_machine::run::Head;
-use mainstay_machine::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Run};
+use mainstay_machine::{
+    Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Run, SettledByHand,
+};
 use mainstay_types::{CallId, CostUnits, FailureKind, Millis, Reason, Rung, Sent};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -103,8 +105,34 @@ pub struct EffectView {
     pub next_lookup_at: Option<String>,
     /// From when "not found" is believed.
     pub absent_after: Option<String>,
+    /// The person who settled it, if one did.
+    pub settled_by: Option<SettledView>,
     /// What the receiver answered, once it is applied.
     pub result: Option<Box<RawValue>>,
+}
+
+/// What a person said became of an effect.
+#[derive(Clone, Debug, Serialize)]
+pub struct SettledView {
+    /// `applied` or `not_applied`.
+    pub ruling: &'static str,
+    /// Who, with the user number of their process.
+    pub by: String,
+    /// How they knew.
+    pub why: String,
+    /// When.
+    pub at: String,
+}
+
+impl SettledView {
+    fn of(settled: &SettledByHand) -> Self {
+        Self {
+            ruling: settled.ruling.as_str(),
+            by: settled.by.clone(),
+            why: settled.why.clone(),
+            at: raw::time(settled.at),
+        }
+    }
 }
 
 /// Every call in the class's order, items after their each.
@@ -213,6 +241,7 @@ impl Viewer<'_> {
             in_doubt_since: doubt.and_then(|_| self.history.doubted(id)).map(raw::time),
             next_lookup_at: doubt.map(|doubt| raw::time(doubt.lookup_at)),
             absent_after: doubt.map(|doubt| raw::time(doubt.absent_after)),
+            settled_by: self.history.settled_by_hand(id).map(SettledView::of),
             result: self
                 .run
                 .calls()

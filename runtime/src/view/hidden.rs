@@ -5,7 +5,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{CallView, RunView};
+use super::{CallView, OneEffect, RunView};
 
 /// Longest provider code that is believed to be one.
 const CODE_CHARS_MAX: usize = 64;
@@ -21,6 +21,18 @@ impl RunView {
                 .for_each(|value| *value = hidden(value));
         }
         self.calls.iter_mut().for_each(hide);
+        for row in &mut self.timeline {
+            row.said = row.said.take().map(|said| text(&said));
+        }
+        self
+    }
+}
+
+impl OneEffect {
+    /// The same view with sizes in the place of payloads and of texts that are not ours.
+    #[must_use]
+    pub fn without_payloads(mut self) -> Self {
+        hide(&mut self.call);
         for row in &mut self.timeline {
             row.said = row.said.take().map(|said| text(&said));
         }

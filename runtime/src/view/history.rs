@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use mainstay_ledger::Recorded;
-use mainstay_machine::Event;
+use mainstay_machine::{Event, SettledByHand};
 use mainstay_types::{AttemptNo, CallId, Timestamp};
 
 /// Moments that a run's state does not keep.
@@ -13,6 +13,7 @@ use mainstay_types::{AttemptNo, CallId, Timestamp};
 pub(super) struct History {
     attempts_ended: BTreeMap<(CallId, AttemptNo), Timestamp>,
     doubts_began: BTreeMap<CallId, Timestamp>,
+    settled_by_hand: BTreeMap<CallId, SettledByHand>,
 }
 
 impl History {
@@ -34,6 +35,11 @@ impl History {
         self.doubts_began.get(&call).copied()
     }
 
+    /// Who settled the call's effect last, if a person did.
+    pub(super) fn settled_by_hand(&self, call: CallId) -> Option<&SettledByHand> {
+        self.settled_by_hand.get(&call)
+    }
+
     fn note(&mut self, entry: &Recorded) {
         let at = entry.at;
         match &entry.event {
@@ -44,6 +50,10 @@ impl History {
             }
             Event::EffectInDoubt { call, .. } => {
                 self.doubts_began.insert(*call, at);
+            }
+            Event::EffectSettledByHand(settled) => {
+                self.settled_by_hand
+                    .insert(settled.call, SettledByHand::clone(settled));
             }
             Event::RunStarted(_)
             | Event::AdmissionDecided(_)

@@ -11,6 +11,7 @@ mod alert;
 mod budget;
 mod call;
 mod decided;
+mod effect;
 mod hidden;
 mod history;
 mod laps;
@@ -31,7 +32,8 @@ pub use alert::AlertRow;
 pub use budget::{
     BudgetView, CapView, ConcurrencyView, CostView, DowntimeView, RetryView, TimesView,
 };
-pub use call::{AttemptView, CallView, EffectView};
+pub use call::{AttemptView, CallView, EffectView, SettledView};
+pub use effect::{OneEffect, PromiseView};
 pub use laps::{AdmissionView, AskedView, LapView, RaiseView};
 pub use row::{ClassView, SummaryRow};
 pub use status::{EffectLine, NotDrivenView, StatusView};

@@ -6,7 +6,7 @@
 use mainstay_ledger::Recorded;
 use mainstay_machine::{
     AttemptEnd, AttemptStarted, Event, LapStarted, LeaseTaken, OutcomeKind, Prepared, Run,
-    RunStarted,
+    RunStarted, SettledByHand,
 };
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, EffectKey, Failure, FailureKind, Millis, Payload, Reason, RunId,
@@ -74,6 +74,7 @@ impl Teller<'_> {
             }
             Event::EffectAbsent { call, reason } => self.absent(*call, *reason),
             Event::EffectPartlyApplied { call } => self.partly(*call),
+            Event::EffectSettledByHand(settled) => self.by_hand(settled),
             Event::ControlSettled { call, number, reason, next_at } => {
                 self.looked_up(*call, *number, *reason, *next_at)
             }
@@ -323,6 +324,12 @@ impl Teller<'_> {
     fn partly(&self, call: CallId) -> String {
         let path = self.path(call);
         format!("{path}: the effect is applied in part; a person has to look")
+    }
+
+    fn by_hand(&self, settled: &SettledByHand) -> String {
+        let (path, by, why) = (self.path(settled.call), &settled.by, &settled.why);
+        let ruling = settled.ruling.as_str().replace('_', " ");
+        format!("{path}: {by} says that the effect is {ruling}: {why}")
     }
 
     fn looked_up(&self, call: CallId, number: u32, reason: Reason, next: Timestamp) -> String {

@@ -56,6 +56,10 @@ struct Rude {
 }
 
 impl Provider for Rude {
+    fn check_reply(&self, _: &Payload) -> Result<(), Failure> {
+        Ok(())
+    }
+
     fn name(&self) -> &str {
         "orders"
     }

@@ -11,6 +11,7 @@ mod answering;
 mod broken_word;
 mod budgets;
 mod bugs;
+mod by_hand;
 mod canceling;
 mod chaos;
 mod client_retries;

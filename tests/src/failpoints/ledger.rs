@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use mainstay::Summary;
 use mainstay::types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, RunId, Seq, StartKey, Tenant,
-    Timestamp, WorkerId,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, EffectKey, MessageId, RunId, Seq,
+    StartKey, Tenant, Timestamp, WorkerId,
 };
 use mainstay_ledger::{
     CommitRequest, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger, LedgerError,
     Loaded, Mark, Page, Recorded, RunFilter, Snapshot, StoredAlert, StoredClass, Verdict,
 };
+use mainstay_machine::EffectEntry;
 
 use super::{Point, Watch};
 
@@ -119,6 +120,13 @@ impl Ledger for WatchedLedger {
 
     fn alerts(&self, after: AlertSeq) -> BoxFuture<'_, Result<Page<StoredAlert>, LedgerError>> {
         self.store.alerts(after)
+    }
+
+    fn effect(
+        &self,
+        key: EffectKey,
+    ) -> BoxFuture<'_, Result<Option<(EffectEntry, u64)>, LedgerError>> {
+        self.store.effect(key)
     }
 
     fn start_key(

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
 
 mod bench;
+mod by_hand;
 mod canary;
 mod commands;
 mod completion;

@@ -173,6 +173,7 @@ impl Books {
             | Event::AddendumRecorded { .. }
             | Event::RunQuarantined(_)
             | Event::QuarantineLifted { .. }
+            | Event::EffectSettledByHand(_)
             | Event::RunTerminated { .. } => return Ok(()),
         }
         self.check(event)

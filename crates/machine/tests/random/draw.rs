@@ -472,6 +472,7 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::QuarantineLifted { .. }
         | Event::RunTerminated { .. }
         | Event::BudgetRaised(_)
+        | Event::EffectSettledByHand(_)
         | Event::LapStarted(_) => {}
     }
 }

@@ -107,6 +107,7 @@ impl Watch {
             | Event::RunQuarantined { .. }
             | Event::QuarantineLifted { .. }
             | Event::BudgetRaised(_)
+            | Event::EffectSettledByHand(_)
             | Event::RunTerminated { .. } => {}
             Event::LapStarted(started) => {
                 let head = self.run.head().expect("started");

@@ -342,6 +342,9 @@ impl See<'_> {
             | Event::EffectAbsent { call, reason }
             | Event::ControlSettled { call, reason, .. }
             | Event::AddendumRecorded { call, reason } => format!("{} {reason}", path(*call)),
+            Event::EffectSettledByHand(settled) => {
+                format!("{} {}", path(settled.call), settled.ruling.as_str())
+            }
             Event::BudgetRaised(raised) => format!(
                 "retries={} concurrency={} cost={}",
                 raised.more.retry_tokens, raised.more.concurrency_tokens, raised.more.cost_units

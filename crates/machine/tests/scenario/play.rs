@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, TaskClass};
 use mainstay_machine::{
-    Action, AskRaise, Command, EntryState, Evidence, Finding, Forecast, LookedUp, Quarantine,
-    Settle, SettleEnd, effect, may_start, pending,
+    Action, AskRaise, AskSettle, Command, EntryState, Evidence, Finding, Forecast, LookedUp,
+    Quarantine, Ruling, Settle, SettleEnd, effect, may_start, pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent,
@@ -102,6 +102,7 @@ impl<'a> Play<'a> {
                 self.turn(Command::Continue { from, by, why });
             }
             "raise" => self.raise(line),
+            "settle" => self.settle_by_hand(line),
             "terminate" => {
                 let (by, why) = ("ann".to_owned(), "wedged".to_owned());
                 self.turn(Command::Terminate { by, why });
@@ -118,6 +119,27 @@ impl<'a> Play<'a> {
                 line.text
             ),
         }
+    }
+
+    /// What a person says of a write; `of` names an attempt that is not the newest.
+    fn settle_by_hand(&mut self, line: &Line) {
+        line.only(&["of"]);
+        let id = self.call(line.word(0));
+        let call = self.world.run.calls().get(id).expect("found by its path");
+        let newest = call.attempts.last().map_or(AttemptNo(0), |made| made.no);
+        let ruling = match line.word(1) {
+            "applied" => Ruling::Applied,
+            "not_applied" => Ruling::NotApplied,
+            other => panic!("`{}`: there is no ruling {other}", line.text),
+        };
+        self.turn(Command::SettleByHand(AskSettle {
+            call: id,
+            attempt: line.number("of").map_or(newest, AttemptNo),
+            ruling,
+            result: Payload::from(r#"{"id":"by hand"}"#),
+            by: "ann".to_owned(),
+            why: "it is in their list".to_owned(),
+        }));
     }
 
     fn start(&mut self, line: &Line) {

@@ -427,6 +427,7 @@ fn can_come_again(command: &Command) -> bool {
         | Command::Cancel { .. }
         | Command::Continue { .. }
         | Command::Raise { .. }
+        | Command::SettleByHand(_)
         | Command::Terminate { .. }
         | Command::Quarantine { .. } => true,
         Command::TakeOver { .. }

@@ -2,6 +2,7 @@
 
 mod admission;
 mod budget;
+mod by_hand;
 mod corrupt;
 mod crash;
 mod doubt;

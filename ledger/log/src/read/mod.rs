@@ -16,9 +16,10 @@ use std::sync::Arc;
 use mainstay_ledger::codec::value::open_value;
 use mainstay_ledger::codec::{DecodeError, decode_class, decode_message};
 use mainstay_ledger::{Driving, InboxMessage, LedgerError, StoredClass};
-use mainstay_machine::Summary;
+use mainstay_machine::{EffectEntry, Summary};
 use mainstay_types::{
-    ClassName, ClassVersion, Digest, RunId, StartKey, Tenant, Timestamp, WorkerId, limits,
+    ClassName, ClassVersion, Digest, EffectKey, RunId, StartKey, Tenant, Timestamp, WorkerId,
+    limits,
 };
 use parking_lot::Mutex;
 
@@ -26,7 +27,7 @@ use crate::below::archived;
 use crate::fault;
 use crate::fields::Fields;
 use crate::keys;
-use crate::rows::starts;
+use crate::rows::{effects, starts};
 use crate::run_row::RunRow;
 use crate::segment::Archive;
 use crate::standing::Standing;
@@ -81,6 +82,14 @@ impl Reader {
                     .map_err(|error| fault::of_run(run, "its inbox", &error))
             })
             .collect()
+    }
+
+    /// The entry of an effect key, and how often it has changed.
+    pub(crate) fn effect(
+        &self,
+        key: &EffectKey,
+    ) -> Result<Option<(EffectEntry, u64)>, LedgerError> {
+        effects::read(key, |row| Ok(self.standing.look_up(row)?.value))
     }
 
     /// What a start key stands for.

@@ -2,7 +2,7 @@
 //!
 //! Each covers what the domain allows, the odd corners included.
 
-use mainstay_machine::Quarantine;
+use mainstay_machine::{Quarantine, Ruling};
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, FailureKind, Millis, Payload, Reason,
     RunId, Rung, StartKey, Tenant, Timestamp, Tokens, WorkerId,
@@ -95,4 +95,8 @@ pub(super) fn attempt() -> impl Strategy<Value = AttemptNo> {
 
 pub(super) fn rung() -> impl Strategy<Value = Rung> {
     any::<u8>().prop_map(Rung)
+}
+
+pub(super) fn ruling() -> impl Strategy<Value = Ruling> {
+    select(&[Ruling::Applied, Ruling::NotApplied][..])
 }

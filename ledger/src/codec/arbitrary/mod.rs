@@ -13,7 +13,7 @@ pub(super) use values::{alert, command, entry, summary, waiters};
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_machine::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
-    Prepared, Raise, RunStarted,
+    Prepared, Raise, RunStarted, SettledByHand,
 };
 use mainstay_types::{
     ClassName, ClassVersion, EffectKey, EffectName, Epoch, Failure, LapNo, Position, Scope, Sent,
@@ -66,8 +66,24 @@ fn of_runs() -> impl Strategy<Value = Event> {
         }),
         lap_started(),
         raise().prop_map(Event::BudgetRaised),
+        by_hand(),
         Just(Event::RunClosed),
     ]
+}
+
+fn by_hand() -> impl Strategy<Value = Event> {
+    (call(), attempt(), ruling(), text(), text(), at()).prop_map(
+        |(call, attempt, ruling, by, why, at)| {
+            Event::EffectSettledByHand(Box::new(SettledByHand {
+                call,
+                attempt,
+                ruling,
+                by,
+                why,
+                at,
+            }))
+        },
+    )
 }
 
 fn raise() -> impl Strategy<Value = Raise> {

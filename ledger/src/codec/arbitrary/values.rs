@@ -1,8 +1,8 @@
 //! Strategies for what is stored as the value of a key: rows, entries, alerts, commands, waits.
 
 use mainstay_machine::{
-    Alert, AlertKind, AskRaise, EffectEntry, EntryState, OutcomeKind, RunState, SettleEnd,
-    StateReason, Summary,
+    Alert, AlertKind, AskRaise, AskSettle, EffectEntry, EntryState, OutcomeKind, RunState,
+    SettleEnd, StateReason, Summary,
 };
 use mainstay_types::{Code, EffectKey, LapNo};
 use proptest::collection::vec;
@@ -132,6 +132,18 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
             end
         }),
         effect_key().prop_map(|key| InboxCommand::KeySettled { key }),
+        (call(), attempt(), ruling(), payload(), text(), text()).prop_map(
+            |(call, attempt, ruling, result, by, why)| {
+                InboxCommand::SettleByHand(AskSettle {
+                    call,
+                    attempt,
+                    ruling,
+                    result,
+                    by,
+                    why,
+                })
+            }
+        ),
         (any::<u32>(), any::<u32>(), budget(), text(), text()).prop_map(
             |(lap, after, more, by, why)| {
                 let lap = LapNo(lap);

@@ -3,9 +3,11 @@
 //! Released structs are frozen: a change is a new version in a folder of its own.
 
 use bincode::{Decode, Encode};
+use mainstay_machine::{Event, SettledByHand};
 use mainstay_types::{EffectKey, Position, Scope};
 
-use super::wire::{Blob, ReasonV1, Wire, frozen, frozen_event};
+use super::wire::{Blob, ReasonV1, Text, Wire, WireEvent, frozen, frozen_event};
+use super::words::RulingV1;
 use crate::codec::DecodeError;
 
 frozen! {
@@ -83,3 +85,30 @@ frozen_event! {
     ControlSettledV1 = ControlSettled { call: u32, number: u32, reason: ReasonV1, next_at: i64 }
 }
 frozen_event! { KeyAwaitedV1 = KeyAwaited { call: u32, holder: [u8; 16], until: i64 } }
+
+frozen! {
+    SettledByHandV1 = SettledByHand {
+        call: u32,
+        attempt: u32,
+        ruling: RulingV1,
+        by: Text,
+        why: Text,
+        at: i64,
+    }
+}
+
+#[derive(Encode, Decode)]
+pub(in crate::codec) struct EffectSettledByHandV1(SettledByHandV1);
+
+impl WireEvent for EffectSettledByHandV1 {
+    fn of(event: &Event) -> Option<Self> {
+        let Event::EffectSettledByHand(settled) = event else {
+            return None;
+        };
+        Some(Self(Wire::wire(&**settled)))
+    }
+
+    fn event(self) -> Result<Event, DecodeError> {
+        Ok(Event::EffectSettledByHand(Box::new(self.0.domain()?)))
+    }
+}

@@ -3,13 +3,13 @@
 //! Released structs are frozen: a change is a new format byte.
 
 use bincode::{Decode, Encode};
-use mainstay_machine::{Alert, AskRaise, EffectEntry, EntryState, SettleEnd, Summary};
+use mainstay_machine::{Alert, AskRaise, AskSettle, EffectEntry, EntryState, SettleEnd, Summary};
 
 use super::call::FailureV1;
 use super::effect::EffectKeyV1;
 use super::run::{BudgetV1, ClassRefV1};
 use super::wire::{Blob, Text, Wire, frozen};
-use super::words::{AlertKindV1, OutcomeKindV1, RunStateV1};
+use super::words::{AlertKindV1, OutcomeKindV1, RulingV1, RunStateV1};
 use crate::check::Head;
 use crate::codec::DecodeError;
 use crate::codec::start::Start;
@@ -169,6 +169,18 @@ pub(super) enum InboxCommandV1 {
         by: Text,
         why: Text,
     },
+    SettleByHand(AskSettleV1),
+}
+
+frozen! {
+    AskSettleV1 = AskSettle {
+        call: u32,
+        attempt: u32,
+        ruling: RulingV1,
+        result: Blob,
+        by: Text,
+        why: Text,
+    }
 }
 
 impl Wire<InboxCommand> for InboxCommandV1 {
@@ -202,6 +214,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 by: Wire::wire(&ask.by),
                 why: Wire::wire(&ask.why),
             },
+            InboxCommand::SettleByHand(ask) => Self::SettleByHand(Wire::wire(ask)),
         }
     }
 
@@ -239,6 +252,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 by: by.domain()?,
                 why: why.domain()?,
             }),
+            Self::SettleByHand(ask) => InboxCommand::SettleByHand(ask.domain()?),
         })
     }
 }

@@ -4,7 +4,7 @@
 
 use bincode::{Decode, Encode};
 use mainstay_graph::OnFailure;
-use mainstay_machine::{AlertKind, OutcomeKind, RunState, Verdict};
+use mainstay_machine::{AlertKind, OutcomeKind, Ruling, RunState, Verdict};
 use mainstay_types::{FailureKind, Sent};
 
 use super::wire::Wire;
@@ -51,4 +51,5 @@ words! {
     AlertKindV1 = AlertKind {
         HandedOff, InDoubt, EndedLate, PartlyApplied, Quarantined, Addendum,
     }
+    RulingV1 = Ruling { Applied, NotApplied }
 }

@@ -5,7 +5,7 @@ use mainstay_types::Millis;
 use super::layout::Sheet;
 use super::payload;
 use crate::view::sentence::moment;
-use crate::view::{AttemptView, CallView, EffectView, RunView};
+use crate::view::{AttemptView, CallView, EffectView, RunView, SettledView};
 
 /// Columns of paths; a longer one moves its line.
 const PATH_COLUMNS_MAX: usize = 32;
@@ -20,6 +20,11 @@ pub(super) fn write(sheet: &mut Sheet, view: &RunView) {
     for call in &view.calls {
         one(sheet, call, columns);
     }
+}
+
+/// One call by itself.
+pub(super) fn alone(sheet: &mut Sheet, call: &CallView) {
+    one(sheet, call, call.path.len() + indent(call).len());
 }
 
 /// Items stand below their each.
@@ -42,6 +47,9 @@ fn one(sheet: &mut Sheet, call: &CallView, columns: usize) {
     if let Some(effect) = &call.effect {
         sheet.line(&format!("{indent}  effect     "), &effect_words(effect));
         sheet.line(&format!("{indent}  key        "), &effect.key);
+        if let Some(settled) = &effect.settled_by {
+            sheet.line(&format!("{indent}  settled    "), &settled_words(settled));
+        }
         if let Some(result) = &effect.result {
             sheet.line(&format!("{indent}  receiver   "), &payload(result));
         }
@@ -102,6 +110,12 @@ fn attempt_words(attempt: &AttemptView) -> String {
     let message = attempt.message.as_ref();
     let message = message.map_or_else(String::new, |message| format!(": {message}"));
     format!("{}{message}", parts.join(", "))
+}
+
+pub(super) fn settled_words(settled: &SettledView) -> String {
+    let ruling = settled.ruling.replace('_', " ");
+    let SettledView { by, why, at, .. } = settled;
+    format!("by hand, {ruling}, by {by} at {at}: {why}")
 }
 
 fn effect_words(effect: &EffectView) -> String {

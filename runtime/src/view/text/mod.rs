@@ -4,6 +4,7 @@
 //! shows no more than the view holds, and cuts only payloads; the view as JSON has them in full.
 
 mod calls;
+mod effect;
 mod layout;
 mod why;
 
@@ -12,11 +13,12 @@ use std::collections::BTreeMap;
 use mainstay_types::Millis;
 use serde_json::value::RawValue;
 
+pub use effect::render_effect;
 pub use layout::plain;
 pub use why::render_why;
 
 use super::sentence::moment;
-use super::{AnswerView, BudgetView, DowntimeView, LapView, RunView};
+use super::{AnswerView, BudgetView, DowntimeView, LapView, RunView, TimelineRow};
 use layout::Sheet;
 
 /// Characters of a payload that are shown.
@@ -47,7 +49,7 @@ pub fn render(view: &RunView) -> String {
     calls::write(&mut sheet, view);
     if !view.timeline.is_empty() {
         sheet.heading("timeline");
-        timeline(&mut sheet, view);
+        rows(&mut sheet, &view.timeline);
     }
     sheet.into_text()
 }
@@ -247,18 +249,15 @@ fn payload(value: &RawValue) -> String {
     }
 }
 
-fn timeline(sheet: &mut Sheet, view: &RunView) {
-    let moments: Vec<String> = view
-        .timeline
+/// The rows of a timeline.
+fn rows(sheet: &mut Sheet, rows: &[TimelineRow]) {
+    let moments: Vec<String> = rows
         .iter()
         .map(|row| moment(Millis::new(row.at_ms)))
         .collect();
     let moment_columns = moments.iter().map(String::len).max().unwrap_or(0);
-    let seq_columns = view
-        .timeline
-        .last()
-        .map_or(0, |row| row.seq.to_string().len());
-    for (row, moment) in view.timeline.iter().zip(&moments) {
+    let seq_columns = rows.last().map_or(0, |row| row.seq.to_string().len());
+    for (row, moment) in rows.iter().zip(&moments) {
         let seq = row.seq;
         let before = format!("  {seq:>seq_columns$}  {moment:>moment_columns$}  ");
         match &row.said {

@@ -13,11 +13,11 @@ use mainstay_ledger::{
     LedgerError, Loaded, Mark, MemoryLedger, Op, Page, Recorded, RunFilter, Snapshot, Stamped,
     StoredAlert, StoredClass, Verdict, codec,
 };
-use mainstay_machine::{Event, Run, Summary, apply};
+use mainstay_machine::{EffectEntry, Event, Run, Summary, apply};
 use mainstay_sim::VirtualTimers;
 use mainstay_types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, MessageId, Millis, RunId, Seq, StartKey,
-    Tenant, Timers, Timestamp, WorkerId,
+    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, EffectKey, MessageId, Millis, RunId, Seq,
+    StartKey, Tenant, Timers, Timestamp, WorkerId,
 };
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};

@@ -133,6 +133,13 @@ impl Ledger for TestLedger {
         self.inner.runs(filter, cursor)
     }
 
+    fn effect(
+        &self,
+        key: EffectKey,
+    ) -> BoxFuture<'_, Result<Option<(EffectEntry, u64)>, LedgerError>> {
+        self.inner.effect(key)
+    }
+
     fn start_key(
         &self,
         tenant: Tenant,
