@@ -3,7 +3,7 @@
 //! An inbox command is never fenced by an epoch and never applied twice: its message id is
 //! acknowledged in the same commit as the events it caused.
 
-use mainstay_machine::{AskRaise, AskSettle, SettleEnd};
+use mainstay_machine::{AskRaise, AskSettle, AskTool, SettleEnd};
 use mainstay_types::{AttemptNo, CallId, EffectKey, LapNo, MessageId, limits};
 
 /// A command from outside the run's owner.
@@ -36,6 +36,13 @@ pub enum InboxCommand {
     Raise(AskRaise),
     /// A person found out what became of a write.
     SettleByHand(AskSettle),
+    /// A model asks for a tool.
+    ToolCall(Box<AskTool>),
+    /// The model is done with what a call offers.
+    ToolsDone {
+        /// The call that offers tools.
+        call: CallId,
+    },
     /// An attempt is over: evidence from an owner that lost the run meanwhile.
     Settle {
         /// Which call.
@@ -62,6 +69,7 @@ impl InboxCommand {
                 ..
             } => result.len(),
             Self::SettleByHand(ask) => ask.result.len(),
+            Self::ToolCall(ask) => ask.prepared.request.len(),
             Self::Settle {
                 end: SettleEnd::Failed(_),
                 ..
@@ -70,6 +78,7 @@ impl InboxCommand {
             | Self::Terminate { .. }
             | Self::Continue { .. }
             | Self::Raise(_)
+            | Self::ToolsDone { .. }
             | Self::KeySettled { .. } => 0,
         }
     }

@@ -67,7 +67,7 @@ impl Live {
         let is_late = answer_by.is_some_and(|at| at <= self.shared.now());
         self.waiting.retain(|(question, _)| match question {
             Question::Taken(_) => false,
-            Question::Answer => !is_late,
+            Question::Answer | Question::Offers(_) | Question::Call(_) => !is_late,
             Question::Outcome => true,
         });
     }

@@ -192,6 +192,10 @@ pub struct Engine {
 }
 
 impl Engine {
+    pub(crate) const fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     pub(crate) const fn of(shared: Arc<Shared>) -> Self {
         Self { shared }
     }

@@ -41,6 +41,7 @@ mod shared;
 mod shutdown;
 mod take_up;
 mod time;
+mod tools;
 mod turn;
 mod user_code;
 
@@ -54,6 +55,7 @@ pub use ports::Ports;
 pub use registry::Registry;
 pub use shutdown::ShutdownReport;
 pub use start::Start;
+pub use tools::{ToolAnswer, ToolSchema, Tools};
 
 pub use mainstay_graph::Budget;
 pub use mainstay_machine::Ruling;

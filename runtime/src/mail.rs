@@ -100,7 +100,9 @@ impl Live {
         let (run, taken) = (&self.run, &self.taken);
         let is_answered = |question: &Question| match question {
             Question::Taken(message) => taken.contains(message),
-            Question::Answer | Question::Outcome => question.is_answered(run),
+            Question::Answer | Question::Outcome | Question::Offers(_) | Question::Call(_) => {
+                question.is_answered(run)
+            }
         };
         if !self
             .waiting
@@ -139,6 +141,8 @@ fn doing(command: &Command) -> Option<Doing> {
         | Command::Continue { .. }
         | Command::Raise(_)
         | Command::SettleByHand(_)
+        | Command::ToolCall(_)
+        | Command::ToolsDone { .. }
         | Command::Terminate { .. }
         | Command::Advance
         | Command::Quarantine { .. } => None,

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use mainstay_ledger::InboxMessage;
 use mainstay_machine::{Command, Run};
-use mainstay_types::{MessageId, limits};
+use mainstay_types::{CallId, MessageId, limits};
 use tokio::sync::{mpsc, oneshot};
 
 /// Something for a live run.
@@ -31,6 +31,10 @@ pub(crate) enum Question {
     Answer,
     /// The outcome of the newest lap.
     Outcome,
+    /// The brief of a call that offers tools; or that its lap ended without it.
+    Offers(CallId),
+    /// The end of this call, or of its lap.
+    Call(CallId),
     /// Whatever the run is once it has taken this message.
     Taken(MessageId),
 }
@@ -44,6 +48,18 @@ impl Question {
         match self {
             Self::Answer => stopped || head.lap.outcome.is_some() || head.lap.later.is_some(),
             Self::Outcome => stopped || head.lap.outcome.is_some(),
+            Self::Offers(call) => {
+                let offers = run
+                    .calls()
+                    .get(call)
+                    .is_some_and(|call| call.asked.is_some());
+                stopped || offers || head.lap.outcome.is_some()
+            }
+            Self::Call(call) => {
+                let call = run.calls().get(call);
+                let is_over = call.is_some_and(|call| call.phase.is_final());
+                stopped || is_over || head.lap.outcome.is_some()
+            }
             Self::Taken(_) => false,
         }
     }

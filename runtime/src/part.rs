@@ -84,6 +84,8 @@ impl Turn<'_> {
             | Event::LapStarted(_)
             | Event::BudgetRaised(_)
             | Event::EffectSettledByHand(_)
+            | Event::ToolCalled(_)
+            | Event::ToolsDone { .. }
             | Event::QuarantineLifted { .. }
             | Event::RunTerminated { .. } => {
                 // What is taken over for the sake of one command is not driven for it.
@@ -178,6 +180,8 @@ pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
         | Event::RunTerminated { .. }
         | Event::BudgetRaised(_)
         | Event::EffectSettledByHand(_)
+        | Event::ToolCalled(_)
+        | Event::ToolsDone { .. }
         | Event::LapStarted(_) => None,
     }
 }

@@ -289,6 +289,8 @@ impl<'a> Turn<'a> {
             | Command::Continue { .. }
             | Command::Raise(_)
             | Command::SettleByHand(_)
+            | Command::ToolCall(_)
+            | Command::ToolsDone { .. }
             | Command::Terminate { .. }
             | Command::Advance
             | Command::Quarantine { .. } => {}

@@ -4,7 +4,7 @@
 //! the place of what cannot be kept.
 
 use mainstay_dispatch::Value;
-use mainstay_graph::{Node, Problem, ScopeKind};
+use mainstay_graph::{Node, NodeKind, Problem, ScopeKind};
 use mainstay_types::{Code, NodeId, NodeName, limits};
 
 use crate::builder::Builder;
@@ -32,7 +32,11 @@ impl<I: Value> Builder<I> {
             node: &name,
             problems: &mut self.problems,
         };
-        let (kind, rungs) = draft.shape.finished(name.as_str(), scope, &mut naming);
+        let offered = draft.shape.offered().to_vec();
+        let (mut kind, rungs) = draft.shape.finished(name.as_str(), scope, &mut naming);
+        if let NodeKind::Tools { tools, .. } = &mut kind {
+            *tools = self.resolved(&offered, Some(&name));
+        }
         let (criticality, output) = (draft.criticality, draft.output);
         self.data.nodes.push(Node {
             name,
@@ -41,6 +45,7 @@ impl<I: Value> Builder<I> {
             inputs,
             when,
             output,
+            tool: draft.tool,
         });
         self.code.push(draft.code);
         self.rungs.push(rungs);

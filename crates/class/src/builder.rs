@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mainstay_dispatch::{Read, ReadProvider, Value, Write, WriteProvider};
 use mainstay_graph::{
     Criticality, DependencyCap, OnDowntime, OnFailure, OnLimit, Problem, SameRequestRule, Schema,
+    Tool,
 };
 use mainstay_types::{ClassName, ClassVersion, DependencyName, Millis};
 
@@ -20,11 +21,12 @@ use crate::checked::{schema, stand_in};
 use crate::class::Class;
 use crate::draft::{Code, Draft, Edge, Effect, Rungs, Shape};
 use crate::erased::{ErasedClass, TypedCode};
-use crate::kinds::{Always, Computing, Listing, Reading, Writing};
+use crate::kinds::{Always, Computing, Listing, Offering, OnDemand, Reading, Writing};
 use crate::make::{self, Maker, maker};
 use crate::problems::Problems;
 use crate::refs::{Predicate, Refs};
 use crate::settings::{Budget, Caps, Reserve};
+use crate::tools::ToolRecord;
 
 /// Where the definition of a task class with the input `I` begins.
 #[derive(Debug)]
@@ -295,6 +297,87 @@ impl<I: Value> Builder<I> {
         Call::new(self, Draft { output, ..draft })
     }
 
+    /// A read that a model may ask for: `about` says in words what it does, the arguments `A` are
+    /// what the model gives. Put it into a call of [`Builder::tools`] with `.offer(..)`.
+    pub fn tool_read<D, A, F>(
+        &mut self,
+        name: &str,
+        about: &str,
+        dependency: &D,
+        request: F,
+    ) -> Call<'_, I, Reading<D, OnDemand>>
+    where
+        D: Read + Clone,
+        A: Value,
+        F: Fn(&I, A) -> D::Request + Send + Sync + 'static,
+    {
+        let provider = Arc::new(ReadProvider::new(dependency.clone()));
+        let (request_schema, reply) = self.schemas::<D::Request, D::Reply>(name);
+        let promise = dependency.promise();
+        let edge = Edge::new(provider, promise, request_schema, reply.clone());
+        let tool = self.tool::<A>(name, about);
+        let make = make::of_arguments(request);
+        let draft = draft(name, &(), Shape::Read(edge), make);
+        Call::new(
+            self,
+            Draft {
+                output: reply,
+                tool: Some(tool),
+                ..draft
+            },
+        )
+    }
+
+    /// A write that a model may ask for. Its key is never the model's: it is made from a business
+    /// id of the run's input, else from the run and the tool's name, and from how many effects of
+    /// this name the model was told of before.
+    pub fn tool_write<D, A, F>(
+        &mut self,
+        name: &str,
+        about: &str,
+        dependency: &D,
+        request: F,
+    ) -> Call<'_, I, Writing<D, OnDemand>>
+    where
+        D: Write + Clone,
+        A: Value,
+        F: Fn(&I, A) -> D::Request + Send + Sync + 'static,
+    {
+        let (edge, reply) = self.write_edge(name, dependency);
+        let effect = Effect::new(SameRequestRule::PerSlot, D::RESOLUTION);
+        let tool = self.tool::<A>(name, about);
+        let make = make::of_arguments(request);
+        let draft = draft(name, &(), Shape::Write(edge, effect), make);
+        Call::new(
+            self,
+            Draft {
+                output: reply,
+                tool: Some(tool),
+                ..draft
+            },
+        )
+    }
+
+    /// Offers tools to a model, until whoever talks to it says that it is done. `brief` is what
+    /// that one is given to begin with. Gives everything that was asked for, and what came of it.
+    pub fn tools<R, F, B>(&mut self, name: &str, refs: R, brief: F) -> Call<'_, I, Offering<Always>>
+    where
+        R: Refs,
+        F: Fn(&I, R::Values<'_>) -> B + Send + Sync + 'static,
+        B: Value,
+    {
+        let output = schema::<Vec<ToolRecord>>("value", Some(name), &mut self.problems);
+        let make = maker::<I, R, _, _, _>(sure::<I, R, _, _>(brief), make::request);
+        let shape = Shape::Tools(Vec::new(), CALLS_DEFAULT);
+        Call::new(
+            self,
+            Draft {
+                output,
+                ..draft(name, &refs, shape, make)
+            },
+        )
+    }
+
     /// Computes a value in the run's own process.
     pub fn local<R, F, T>(
         &mut self,
@@ -380,7 +463,18 @@ impl<I: Value> Builder<I> {
     }
 }
 
+/// How often a model may ask unless the class says otherwise.
+const CALLS_DEFAULT: u32 = 32;
+
 impl<I: Value> Builder<I> {
+    fn tool<A: Value>(&mut self, name: &str, about: &str) -> Tool {
+        Tool {
+            about: about.to_owned(),
+            per_run_max: CALLS_DEFAULT,
+            arguments: schema::<A>("arguments", Some(name), &mut self.problems),
+        }
+    }
+
     fn write_edge<D: Write + Clone>(&mut self, name: &str, dependency: &D) -> (Edge, Schema) {
         let provider = Arc::new(WriteProvider::new(dependency.clone()));
         let (request, reply) = self.schemas::<D::Request, D::Reply>(name);
@@ -426,5 +520,6 @@ fn draft<I>(name: &str, refs: &impl Refs, shape: Shape, make: Maker<I>) -> Draft
             identify: None,
             repair: None,
         },
+        tool: None,
     }
 }

@@ -12,11 +12,14 @@ use mainstay_graph::{Backoff, CancelSemantics, Criticality, FallbackKind, SameRe
 use mainstay_types::{Failure, Millis, Tokens};
 
 use crate::builder::Builder;
-use crate::draft::{Draft, RungDraft};
-use crate::kinds::{Attempting, Effecting, Kind, Omittable, Presence, Slotted, Substitutable};
+use crate::draft::{Draft, RungDraft, Shape};
+use crate::kinds::{
+    Attempting, Demanded, Effecting, Kind, Offers, Omittable, Presence, Slotted, Substitutable,
+};
 use crate::make::repairer;
 use crate::refs::Predicate;
 use crate::settings::Cost;
+use crate::tools::Tool;
 
 /// A call of kind `K` in a class whose input is `I`.
 #[must_use = "a call becomes part of the class by `.add()`"]
@@ -193,6 +196,43 @@ impl<I: Value, K: Kind> Call<'_, I, K> {
     fn rung(mut self, kind: FallbackKind, answers: Option<(Arc<dyn Provider>, Promise)>) -> Self {
         if let Some(edge) = self.draft.shape.edge() {
             edge.rungs.push(RungDraft { kind, answers });
+        }
+        self
+    }
+}
+
+/// Tools.
+impl<I: Value, K: Kind> Call<'_, I, K> {
+    /// How many of it a run may have: of a write, effects in the world; of a read, calls. Default:
+    /// 32.
+    pub fn per_run_max(mut self, most: u32) -> Self
+    where
+        K: Demanded,
+    {
+        if let Some(tool) = &mut self.draft.tool {
+            tool.per_run_max = most;
+        }
+        self
+    }
+
+    /// Offers this tool to the model.
+    pub fn offer(mut self, tool: &Tool) -> Self
+    where
+        K: Offers,
+    {
+        if let Shape::Tools(tools, _) = &mut self.draft.shape {
+            tools.push(tool.0);
+        }
+        self
+    }
+
+    /// How often the model may ask at all. Default: 32.
+    pub fn calls_max(mut self, most: u32) -> Self
+    where
+        K: Offers,
+    {
+        if let Shape::Tools(_, calls_max) = &mut self.draft.shape {
+            *calls_max = most;
         }
         self
     }

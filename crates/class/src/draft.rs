@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mainstay_dispatch::{Keys, Promise, Provider};
 use mainstay_graph::{
     Contract, Criticality, EffectContract, EffectSemantics, Fallback, FallbackKind, NodeKind,
-    Resolution, SameRequestRule, Schema, ScopeKind,
+    Resolution, SameRequestRule, Schema, ScopeKind, Tool,
 };
 use mainstay_types::{DependencyName, EffectName, Millis, limits};
 
@@ -30,6 +30,8 @@ pub(crate) struct Draft<I> {
     pub(crate) output: Schema,
     pub(crate) shape: Shape,
     pub(crate) code: Code<I>,
+    /// How it is offered to a model, for one that is.
+    pub(crate) tool: Option<Tool>,
 }
 
 /// The part of a node that is code.
@@ -44,6 +46,7 @@ pub(crate) enum Shape {
     Read(Edge),
     Write(Edge, Effect),
     Each(Edge, Effect, u32),
+    Tools(Vec<Source>, u32),
     Local,
     When,
 }
@@ -87,14 +90,22 @@ impl Shape {
     pub(crate) const fn edge(&mut self) -> Option<&mut Edge> {
         match self {
             Self::Read(edge) | Self::Write(edge, _) | Self::Each(edge, ..) => Some(edge),
-            Self::Local | Self::When => None,
+            Self::Tools(..) | Self::Local | Self::When => None,
+        }
+    }
+
+    /// The tools it offers; none for most.
+    pub(crate) fn offered(&self) -> &[Source] {
+        match self {
+            Self::Tools(tools, _) => tools,
+            Self::Read(_) | Self::Write(..) | Self::Each(..) | Self::Local | Self::When => &[],
         }
     }
 
     pub(crate) const fn effect(&mut self) -> Option<&mut Effect> {
         match self {
             Self::Write(_, effect) | Self::Each(_, effect, _) => Some(effect),
-            Self::Read(_) | Self::Local | Self::When => None,
+            Self::Read(_) | Self::Tools(..) | Self::Local | Self::When => None,
         }
     }
 
@@ -106,6 +117,11 @@ impl Shape {
         names: &mut impl Names,
     ) -> (NodeKind, Rungs) {
         match self {
+            // Which nodes they are is known to who knows all nodes.
+            Self::Tools(_, calls_max) => {
+                let tools = Vec::new();
+                (NodeKind::Tools { tools, calls_max }, Vec::new())
+            }
             Self::Read(edge) => {
                 let (contract, rungs) = edge.finished(EffectSemantics::ReadOnly, names);
                 (NodeKind::Read { contract }, rungs)

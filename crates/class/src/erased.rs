@@ -89,6 +89,23 @@ impl ErasedClass {
             .map_err(|failure| named(&format!("node `{}`", data.name), failure))
     }
 
+    /// The request that a tool makes of what a model gave.
+    ///
+    /// Errors and panics as in [`ErasedClass::prepare`].
+    pub fn requested(
+        &self,
+        tool: NodeId,
+        input: &Payload,
+        arguments: &Payload,
+    ) -> Result<PreparedRequest, Failure> {
+        match self.prepare(tool, input, &[Some(arguments.clone())])? {
+            PreparedValue::Request(request) => Ok(request),
+            PreparedValue::List(_) | PreparedValue::Value(_) => {
+                Err(invalid(format!("node {tool} is no tool")))
+            }
+        }
+    }
+
     /// Makes the request of a read anew, from the first one and from what was wrong with its reply.
     ///
     /// Errors and panics as in [`ErasedClass::prepare`].
@@ -260,9 +277,11 @@ fn named(place: &str, mut failure: Failure) -> Failure {
 fn check_length(kind: &NodeKind, items: usize) -> Result<(), Failure> {
     let max = match kind {
         NodeKind::Each { items_max, .. } => *items_max,
-        NodeKind::Read { .. } | NodeKind::Write { .. } | NodeKind::Local | NodeKind::When => {
-            limits::EACH_ITEMS_MAX
-        }
+        NodeKind::Read { .. }
+        | NodeKind::Write { .. }
+        | NodeKind::Tools { .. }
+        | NodeKind::Local
+        | NodeKind::When => limits::EACH_ITEMS_MAX,
     };
     if u32::try_from(items).is_ok_and(|items| items <= max) {
         return Ok(());

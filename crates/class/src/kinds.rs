@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 
 use mainstay_dispatch::{Read, Value, Write};
 
-use crate::refs::{Ref, Refs, SoftRef, Source};
+use crate::refs::{Ref, SoftRef, Source};
+use crate::tools::{Tool, ToolRecord};
 
 /// A read of the dependency `D`.
 #[derive(Debug)]
@@ -25,6 +26,10 @@ pub struct Listing<D, P>(PhantomData<fn() -> (D, P)>);
 #[derive(Debug)]
 pub struct Computing<T, P>(PhantomData<fn() -> (T, P)>);
 
+/// A call that offers tools to a model.
+#[derive(Debug)]
+pub struct Offering<P>(PhantomData<fn() -> P>);
+
 /// Its value is always there.
 #[derive(Debug)]
 pub struct Always;
@@ -33,8 +38,14 @@ pub struct Always;
 #[derive(Debug)]
 pub struct Perhaps;
 
+/// It is made when a model asks for it, and has no value of its own.
+#[derive(Debug)]
+pub struct OnDemand;
+
 mod sealed {
     pub trait Sealed {}
+    impl Sealed for super::OnDemand {}
+    impl<P> Sealed for super::Offering<P> {}
     impl Sealed for super::Always {}
     impl Sealed for super::Perhaps {}
     impl<D, P> Sealed for super::Reading<D, P> {}
@@ -46,7 +57,7 @@ mod sealed {
 /// Whether a value is always there: the kind of its ref.
 pub trait Presence: sealed::Sealed {
     /// The ref of a value of type `T`.
-    type Ref<T: Value>: Refs;
+    type Ref<T: Value>;
 
     #[doc(hidden)]
     fn made<T: Value>(source: Source) -> Self::Ref<T>;
@@ -65,6 +76,14 @@ impl Presence for Perhaps {
 
     fn made<T: Value>(source: Source) -> SoftRef<T> {
         SoftRef::new(source)
+    }
+}
+
+impl Presence for OnDemand {
+    type Ref<T: Value> = Tool;
+
+    fn made<T: Value>(source: Source) -> Tool {
+        Tool(source)
     }
 }
 
@@ -94,6 +113,12 @@ impl<D: Write, P: Presence> Kind for Listing<D, P> {
     type Value = Vec<D::Reply>;
     type Presence = P;
     type Perhaps = Listing<D, Perhaps>;
+}
+
+impl<P: Presence> Kind for Offering<P> {
+    type Value = Vec<ToolRecord>;
+    type Presence = P;
+    type Perhaps = Offering<Perhaps>;
 }
 
 impl<T: Value, P: Presence> Kind for Computing<T, P> {
@@ -148,6 +173,25 @@ pub trait Effecting: Attempting {}
 
 impl<D: Write, P: Presence> Effecting for Writing<D, P> {}
 impl<D: Write, P: Presence> Effecting for Listing<D, P> {}
+
+/// A call that a model asks for.
+#[diagnostic::on_unimplemented(
+    message = "only a tool is counted by the run",
+    note = "this is for `.tool_read(..)` and `.tool_write(..)`; leave it out elsewhere"
+)]
+pub trait Demanded: Kind {}
+
+impl<D: Read> Demanded for Reading<D, OnDemand> {}
+impl<D: Write> Demanded for Writing<D, OnDemand> {}
+
+/// A call that offers tools.
+#[diagnostic::on_unimplemented(
+    message = "only a call of `.tools(..)` offers tools",
+    note = "leave the setting out"
+)]
+pub trait Offers: Kind {}
+
+impl<P: Presence> Offers for Offering<P> {}
 
 /// A call with slots: a single write.
 #[diagnostic::on_unimplemented(

@@ -19,6 +19,8 @@ mod draft;
 mod make;
 mod schema;
 
+pub mod tools;
+
 pub use builder::{Builder, TaskClass};
 pub use call::Call;
 pub use class::Class;
@@ -28,6 +30,7 @@ pub use refs::{Predicate, Ref, Refs, SoftRef};
 pub use settings::{
     Absolute, Budget, Cap, Caps, Cost, Extend, Reserve, days, hours, mins, ms, secs,
 };
+pub use tools::{Tool, ToolOutcome, ToolRecord};
 
 pub use mainstay_dispatch::{Promise, Read, Value, Write};
 pub use mainstay_graph::OnFailure::{Fail, HandOff};

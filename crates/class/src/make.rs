@@ -63,6 +63,23 @@ where
     })
 }
 
+/// `closure` over what a model gave, as its own type.
+pub(crate) fn of_arguments<I, A, F, Q>(closure: F) -> Maker<I>
+where
+    I: 'static,
+    A: Value,
+    F: Fn(&I, A) -> Q + Send + Sync + 'static,
+    Q: Value,
+{
+    Box::new(move |input, values| {
+        let given = values.first().and_then(Option::as_ref);
+        let given = given.ok_or_else(|| invalid("there are no arguments"))?;
+        let arguments = decode::<A>(given)
+            .map_err(|error| invalid(format!("the arguments cannot be read: {error}")))?;
+        request(&closure(input, arguments))
+    })
+}
+
 pub(crate) fn request<Q: Value>(request: &Q) -> Result<Made, Failure> {
     encode(request)
         .map(Made::Request)

@@ -81,7 +81,8 @@ impl<T> fmt::Debug for SoftRef<T> {
     label = "not refs",
     note = "pass `()`, one ref as returned by `.add()`, or a tuple of up to eight of them",
     note = "for more than eight, nest them: `((a, b, c, d, e), (f, g, h, i))`",
-    note = "a predicate of `g.when(..)` has no value: it goes to `.when(&predicate)`"
+    note = "a predicate of `g.when(..)` has no value: it goes to `.when(&predicate)`",
+    note = "a tool has no value: it goes to `.offer(&tool)` of a call of `g.tools(..)`"
 )]
 pub trait Refs: Copy + Send + Sync + 'static {
     /// The values, read back from their bytes.

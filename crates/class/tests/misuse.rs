@@ -4,7 +4,7 @@
 use std::path::Path;
 
 /// Each case, and what its error must say.
-const FIXES: [(&str, &str); 14] = [
+const FIXES: [(&str, &str); 15] = [
     ("write_without_find", "missing: `find`"),
     ("write_without_resolution", "missing: `RESOLUTION`"),
     ("soft_write", "`.when(&predicate)`"),
@@ -29,6 +29,7 @@ const FIXES: [(&str, &str); 14] = [
     ),
     ("nine_refs", "nest them: `((a, b, c, d, e), (f, g, h, i))`"),
     ("predicate_as_ref", "it goes to `.when(&predicate)`"),
+    ("tool_as_ref", "it goes to `.offer(&tool)`"),
     (
         "value_without_schema",
         "#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]",

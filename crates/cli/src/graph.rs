@@ -313,6 +313,9 @@ fn calls(class: &TaskClass) -> Option<String> {
 fn kind(kind: &NodeKind) -> String {
     match kind {
         NodeKind::Each { items_max, .. } => format!("each of at most {items_max}"),
+        NodeKind::Tools { tools, calls_max } => {
+            format!("{} tools, at most {calls_max} calls", tools.len())
+        }
         NodeKind::Read { .. } | NodeKind::Write { .. } | NodeKind::Local | NodeKind::When => {
             kind.as_str().to_owned()
         }

@@ -85,12 +85,22 @@ impl TaskClass {
     pub fn repairing(&self) -> impl Iterator<Item = NodeId> {
         let can = |node: &Node| match &node.kind {
             NodeKind::Read { contract } => contract.repair,
-            NodeKind::Write { .. } | NodeKind::Each { .. } | NodeKind::Local | NodeKind::When => {
-                false
-            }
+            NodeKind::Write { .. }
+            | NodeKind::Each { .. }
+            | NodeKind::Tools { .. }
+            | NodeKind::Local
+            | NodeKind::When => false,
         };
         self.ids()
             .filter(move |(_, node)| can(node))
+            .map(|(id, _)| id)
+    }
+
+    /// The node that offers this one to a model.
+    #[must_use]
+    pub fn offered_by(&self, tool: NodeId) -> Option<NodeId> {
+        self.ids()
+            .find(|(_, node)| node.offers().contains(&tool))
             .map(|(id, _)| id)
     }
 
@@ -231,6 +241,21 @@ pub struct Node {
     pub when: Option<NodeId>,
     /// Its value's schema.
     pub output: Schema,
+    /// For a call that is made when a model asks for it: how it is offered. It has no place in the
+    /// graph: what is offered names it.
+    pub tool: Option<Tool>,
+}
+
+/// How a call is offered to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// What it does, in words for the model.
+    pub about: String,
+    /// How many calls of it a run may have that were not refused; for one with an effect, how many
+    /// effects. Bound: `limits::TOOL_CALLS_MAX`.
+    pub per_run_max: u32,
+    /// The schema of what a model gives.
+    pub arguments: Schema,
 }
 
 impl Node {
@@ -246,7 +271,7 @@ impl Node {
             NodeKind::Read { contract }
             | NodeKind::Write { contract, .. }
             | NodeKind::Each { contract, .. } => Some(contract),
-            NodeKind::Local | NodeKind::When => None,
+            NodeKind::Tools { .. } | NodeKind::Local | NodeKind::When => None,
         }
     }
 
@@ -255,7 +280,22 @@ impl Node {
     pub const fn effect(&self) -> Option<&EffectContract> {
         match &self.kind {
             NodeKind::Write { effect, .. } | NodeKind::Each { effect, .. } => Some(effect),
-            NodeKind::Read { .. } | NodeKind::Local | NodeKind::When => None,
+            NodeKind::Read { .. } | NodeKind::Tools { .. } | NodeKind::Local | NodeKind::When => {
+                None
+            }
+        }
+    }
+
+    /// The tools it offers, as nodes; none for most.
+    #[must_use]
+    pub fn offers(&self) -> &[NodeId] {
+        match &self.kind {
+            NodeKind::Tools { tools, .. } => tools,
+            NodeKind::Read { .. }
+            | NodeKind::Write { .. }
+            | NodeKind::Each { .. }
+            | NodeKind::Local
+            | NodeKind::When => &[],
         }
     }
 
@@ -299,6 +339,14 @@ pub enum NodeKind {
         effect: EffectContract,
         /// Bound of the list; at most `limits::EACH_ITEMS_MAX`.
         items_max: u32,
+    },
+    /// Offers calls to a model, which asks for them one after the other until it is done. Gives
+    /// what was asked for and what came of it.
+    Tools {
+        /// The calls that are offered, each with a node of its own.
+        tools: Vec<NodeId>,
+        /// How often a model may ask at all. Bound: `limits::TOOL_CALLS_MAX`.
+        calls_max: u32,
     },
     /// Pure compute in the run's own process.
     Local,

@@ -57,6 +57,7 @@ fn mermaid_node(id: NodeId, node: &Node) -> String {
         NodeKind::Read { .. } => ("[", "]"),
         NodeKind::Write { .. } => ("[[", "]]"),
         NodeKind::Each { .. } => ("[/", "/]"),
+        NodeKind::Tools { .. } => ("[(", ")]"),
         NodeKind::Local => ("(", ")"),
         NodeKind::When => ("{", "}"),
     };
@@ -99,6 +100,7 @@ fn dot_node(id: NodeId, node: &Node, is_critical: bool) -> String {
         NodeKind::Read { .. } => "shape=box",
         NodeKind::Write { .. } => "shape=box peripheries=2",
         NodeKind::Each { .. } => "shape=box3d",
+        NodeKind::Tools { .. } => "shape=cylinder",
         NodeKind::Local => "shape=ellipse",
         NodeKind::When => "shape=diamond",
     };
@@ -175,6 +177,7 @@ impl Picture {
         let mut edges = Vec::new();
         for (id, node) in class.ids() {
             edges.extend(once_each(&node.inputs).map(|from| edge(from, Some(id), false)));
+            edges.extend(once_each(node.offers()).map(|from| edge(from, Some(id), false)));
             edges.extend(node.when.map(|from| edge(from, Some(id), true)));
         }
         edges.extend(once_each(&class.result).map(|from| edge(from, None, false)));
@@ -246,8 +249,14 @@ fn lines(node: &Node) -> Vec<String> {
             lines.push(effect_line(effect));
             lines.push(format!("each of at most {items_max} items"));
         }
+        NodeKind::Tools { calls_max, .. } => {
+            lines.push(format!("tools, at most {calls_max} calls"));
+        }
         NodeKind::Local => lines.push("local".to_owned()),
         NodeKind::When => lines.push("when".to_owned()),
+    }
+    if let Some(tool) = &node.tool {
+        lines.push(format!("tool, at most {} a run", tool.per_run_max));
     }
     match &node.criticality {
         Criticality::Hard => {}

@@ -16,7 +16,7 @@ mod words;
 
 pub use class::{
     Budget, Caps, Criticality, DependencyCap, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
-    Reserve, TaskClass,
+    Reserve, TaskClass, Tool,
 };
 pub use class::{Schema, Times};
 pub use contract::{

@@ -46,10 +46,11 @@ pub struct CriticalPath {
 #[must_use]
 pub fn hard_path(class: &TaskClass) -> BTreeSet<NodeId> {
     let mut open: Vec<NodeId> = class.result.clone();
+    // What a model may ask for is on nobody's way before it is asked for.
     open.extend(
         class
             .ids()
-            .filter(|(_, node)| node.effect().is_some())
+            .filter(|(_, node)| node.effect().is_some() && node.tool.is_none())
             .map(|(id, _)| id),
     );
     let mut path = BTreeSet::new();
@@ -178,7 +179,7 @@ fn follow(class: &TaskClass) -> Vec<After> {
         } else {
             behind
         };
-        for need in node.needs() {
+        for need in node.needs().chain(node.offers().iter().copied()) {
             let entry = &mut after[index(need)];
             entry.time = entry.time.max(told.time);
             entry.writes |= told.writes;

@@ -91,6 +91,7 @@ impl NodeKind {
             Self::Read { .. } => "read",
             Self::Write { .. } => "write",
             Self::Each { .. } => "each",
+            Self::Tools { .. } => "tools",
             Self::Local => "local",
             Self::When => "when",
         }

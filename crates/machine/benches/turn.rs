@@ -322,6 +322,7 @@ fn node(place: u16) -> Node {
             .collect(),
         when: None,
         output: schema(),
+        tool: None,
     }
 }
 

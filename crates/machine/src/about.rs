@@ -33,6 +33,8 @@ impl Event {
             Self::EffectAbsent { .. } => "EffectAbsent",
             Self::EffectPartlyApplied { .. } => "EffectPartlyApplied",
             Self::EffectSettledByHand(_) => "EffectSettledByHand",
+            Self::ToolCalled(_) => "ToolCalled",
+            Self::ToolsDone { .. } => "ToolsDone",
             Self::ControlSettled { .. } => "ControlSettled",
             Self::KeyAwaited { .. } => "KeyAwaited",
             Self::LateResult { .. } => "LateResult",
@@ -57,6 +59,7 @@ impl Event {
             Self::AttemptStarted(started) => Some(started.call),
             Self::NextDecided(decision) => Some(decision.call),
             Self::EffectSettledByHand(settled) => Some(settled.call),
+            Self::ToolCalled(called) => Some(called.tools),
             Self::CallPrepared { call, .. }
             | Self::ListRecorded { call, .. }
             | Self::AttemptSettled { call, .. }
@@ -76,6 +79,7 @@ impl Event {
             | Self::KeyAwaited { call, .. }
             | Self::LateResult { call, .. }
             | Self::HardPathLost { call }
+            | Self::ToolsDone { call }
             | Self::AddendumRecorded { call, .. } => Some(*call),
             Self::CodeFailed { call, .. } => *call,
             Self::RunStarted(_)

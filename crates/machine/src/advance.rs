@@ -16,7 +16,7 @@ use crate::ground::Ground;
 use crate::guard::Site;
 use crate::needs::{self, Needs};
 use crate::run::{Head, Run};
-use crate::{attempt, caps, ending, lap, next, yields};
+use crate::{attempt, caps, ending, lap, next, tools, yields};
 
 /// The events that are due now.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -42,9 +42,13 @@ fn due_of_calls(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
         .calls
         .preparing()
         .map(|(id, call)| of_needs(run, id, call));
-    let items = run.calls.with_items().map(|(id, call)| match call.items {
-        Some(items) if items.open == 0 => ending::of_each(run, id, call, items),
-        Some(_) | None => Vec::new(),
+    let items = run.calls.with_items().map(|(id, call)| {
+        let asked = call.asked.as_ref();
+        match (call.items, asked) {
+            (Some(items), _) if items.open == 0 => ending::of_each(run, id, call, items),
+            (None, Some(asked)) => tools::ended(run, id, asked),
+            (Some(_) | None, _) => Vec::new(),
+        }
     });
     let ready = run.calls.ready().map(|(id, call)| {
         let site = Site {

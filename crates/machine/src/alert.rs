@@ -133,6 +133,8 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::EffectInDoubt { .. }
         | Event::EffectAbsent { .. }
         | Event::EffectSettledByHand(_)
+        | Event::ToolCalled(_)
+        | Event::ToolsDone { .. }
         | Event::ControlSettled { .. }
         | Event::KeyAwaited { .. }
         | Event::LateResult { .. }

@@ -9,6 +9,7 @@ use mainstay_types::{
 
 use crate::event::Prepared;
 use crate::streak::Streak;
+use crate::tools::ToolsAsked;
 
 /// A call of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,10 @@ pub struct Call {
     pub items: Option<Items>,
     /// The run that held its effect key when it last asked.
     pub key_holder: Option<RunId>,
+    /// The how-manieth intent of its effect's name it is, from 1.
+    pub slot: u32,
+    /// What a model has asked for, for a call that offers tools and has begun.
+    pub asked: Option<ToolsAsked>,
 }
 
 impl Call {
@@ -63,6 +68,8 @@ impl Call {
             effect: None,
             items: None,
             key_holder: None,
+            slot: 1,
+            asked: None,
         }
     }
 
@@ -169,7 +176,7 @@ pub enum Phase {
     InFlight(AttemptNo),
     /// Nobody knows what became of its write.
     InDoubt,
-    /// Its items are being written.
+    /// Its items are being written, or a model is asking for its tools.
     Items,
     /// It has its value.
     Settled {

@@ -5,7 +5,7 @@
 
 use mainstay_graph::Budget;
 use mainstay_types::{
-    AttemptNo, CallId, CostUnits, EffectKey, Failure, LapNo, Millis, Payload, RunId, Rung,
+    AttemptNo, CallId, CostUnits, EffectKey, Failure, LapNo, Millis, NodeId, Payload, RunId, Rung,
     Timestamp, WorkerId,
 };
 
@@ -13,6 +13,7 @@ use crate::admission::Forecast;
 use crate::by_hand::Ruling;
 use crate::event::{Prepared, RunStarted};
 use crate::run::Quarantine;
+use crate::tools::ToolCallId;
 
 /// Something asked of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +70,13 @@ pub enum Command {
     LookedUp(LookedUp),
     /// A person found out what became of a write.
     SettleByHand(AskSettle),
+    /// A model asks for a tool.
+    ToolCall(Box<AskTool>),
+    /// The model is done with what a call offers.
+    ToolsDone {
+        /// The call that offers tools.
+        call: CallId,
+    },
     /// The ledger says that another run holds the key.
     KeyHeld {
         /// The call that wants it.
@@ -146,6 +154,21 @@ pub struct AskRaise {
     pub by: String,
     /// Why. Bound: `limits::TEXT_BYTES_MAX`.
     pub why: String,
+}
+
+/// What a model asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskTool {
+    /// The call that offers tools.
+    pub tools: CallId,
+    /// The model's id of its call. Bound: `limits::TOOL_CALL_ID_BYTES_MAX`.
+    pub id: ToolCallId,
+    /// Which tool, by its node.
+    pub tool: NodeId,
+    /// The request that the class made of the arguments.
+    pub prepared: Prepared,
+    /// Calls of the model whose outcome it was told before it asked.
+    pub told: Vec<ToolCallId>,
 }
 
 /// What a person says of an effect that no machine can tell.

@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::run::{Asked, LapOutcome, Run};
 use crate::{
     admission, attempt, by_hand, doubt, effect, ending, guard, halt, lap, lease, prepare, raise,
-    relay, repair, settle, start,
+    relay, repair, settle, start, tools,
 };
 
 /// The core as the runtime sees it.
@@ -77,6 +77,8 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         Command::Settle(report) => settle::settle(run, &report, now),
         Command::LookedUp(report) => doubt::looked_up(run, report, now),
         Command::SettleByHand(ask) => by_hand::decide(run, ask, now),
+        Command::ToolCall(ask) => tools::called(run, *ask),
+        Command::ToolsDone { call } => tools::done(run, call),
         Command::KeyHeld { call, entry } => effect::key_held(run, call, &entry, now),
         Command::KeySettled { key } => effect::key_settled(run, &key, now),
         Command::Assembled { result } => lap::assembled(run, result, now),
@@ -124,6 +126,8 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
         Event::EffectAbsent { call, reason } => effect::apply_absent(run, *call, *reason),
         Event::EffectPartlyApplied { call } => effect::apply_partly(run, *call),
         Event::EffectSettledByHand(settled) => by_hand::apply(run, settled),
+        Event::ToolCalled(called) => tools::apply_called(run, called),
+        Event::ToolsDone { call } => tools::apply_done(run, *call),
         Event::ControlSettled { call, number, reason: _, next_at } =>
             doubt::apply_asked(run, *call, *number, *next_at),
         Event::KeyAwaited { call, holder, until } =>

@@ -38,7 +38,10 @@ pub fn key(run: &Run, id: CallId, call: &Call) -> Result<EffectKey, Refusal> {
     };
     let position = call
         .item
-        .map_or(Position::Slot(1), |item| Position::Item(item.position));
+        .filter(|_| node.tool.is_none())
+        .map_or(Position::Slot(call.slot), |item| {
+            Position::Item(item.position)
+        });
     Ok(EffectKey {
         tenant: head.tenant.clone(),
         effect: effect.name.clone(),
@@ -356,7 +359,7 @@ pub fn entry(run: &Run, id: CallId, at: Timestamp) -> Option<EffectEntry> {
     };
     debug_assert!(match run.class().node(call.node).kind {
         NodeKind::Write { .. } | NodeKind::Each { .. } => true,
-        NodeKind::Read { .. } | NodeKind::Local | NodeKind::When => false,
+        NodeKind::Read { .. } | NodeKind::Tools { .. } | NodeKind::Local | NodeKind::When => false,
     });
     let fingerprint = call.prepared.as_ref()?.fingerprint;
     Some(EffectEntry {

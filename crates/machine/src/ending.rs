@@ -143,7 +143,10 @@ pub(crate) fn apply(
     let may_end = match &call.phase {
         Phase::Preparing => !is_value || run.class().node(call.node).contract().is_none(),
         Phase::Ready { .. } => !(is_skip || is_value && run.writes(call)),
-        Phase::Items => !is_skip && call.items.is_some_and(|items| items.open == 0),
+        Phase::Items => {
+            let is_done = call.asked.as_ref().is_some_and(|asked| asked.done);
+            !is_skip && (is_done || call.items.is_some_and(|items| items.open == 0))
+        }
         Phase::Waiting
         | Phase::InFlight(_)
         | Phase::InDoubt
@@ -183,6 +186,8 @@ fn close_item(run: &mut Run, parent: CallId, event: &'static str) -> Result<(), 
             items.open -= 1;
             Ok(())
         }
+        // What a model asked for is counted when it is done.
+        None if call.asked.is_some() => Ok(()),
         Some(_) | None => Err(Corrupt::new(
             event,
             format!("call {parent} has no open item"),

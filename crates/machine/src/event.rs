@@ -6,14 +6,15 @@
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_types::{
     AttemptNo, CallId, ClassName, ClassVersion, CostUnits, Digest, EffectKey, Epoch, Failure,
-    FailureKind, LapNo, Millis, Payload, Reason, RunId, Rung, StartKey, Tenant, Timestamp, Tokens,
-    WorkerId,
+    FailureKind, LapNo, Millis, NodeId, Payload, Reason, RunId, Rung, StartKey, Tenant, Timestamp,
+    Tokens, WorkerId,
 };
 
 use crate::admission::Admission;
 use crate::by_hand::Ruling;
 use crate::decision::Decision;
 use crate::run::Quarantine;
+use crate::tools::ToolCallId;
 
 /// One fact about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +164,13 @@ pub enum Event {
     },
     /// A person found out what became of an effect; the next event says what it is by that.
     EffectSettledByHand(Box<SettledByHand>),
+    /// A model asked for a tool.
+    ToolCalled(Box<ToolCalled>),
+    /// The model is done with what the call offers.
+    ToolsDone {
+        /// The call that offers tools.
+        call: CallId,
+    },
     /// A look-up changed when the next one is due.
     ControlSettled {
         /// The call that writes.
@@ -337,6 +345,35 @@ pub struct Raise {
     pub at: Timestamp,
     /// By how much each limit grows.
     pub more: Budget,
+}
+
+/// A model's call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCalled {
+    /// The call that offers tools.
+    pub tools: CallId,
+    /// The model's id of its call. Bound: `limits::TOOL_CALL_ID_BYTES_MAX`.
+    pub id: ToolCallId,
+    /// What stands for it in the run.
+    pub made: ToolMade,
+    /// Calls of the model whose outcome it was told before it asked.
+    pub told: Vec<ToolCallId>,
+}
+
+/// What stands in the run for a model's call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolMade {
+    /// A call of its own.
+    New {
+        /// The tool, by its node.
+        node: NodeId,
+        /// The how-manieth intent of its effect's name, from 1.
+        slot: u32,
+        /// Its request.
+        prepared: Prepared,
+    },
+    /// The same intent as an earlier one: this call stands for both.
+    Joined(CallId),
 }
 
 /// What a person said of an effect.

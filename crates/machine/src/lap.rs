@@ -216,9 +216,14 @@ fn goes_on(run: &Run, head: &Head, now: Timestamp) -> bool {
 }
 
 fn needs_only_code(run: &Run) -> bool {
+    let by_code = |call: &Call| {
+        let node = run.class().node(call.node);
+        // What is offered to a model needs the model.
+        node.contract().is_none() && node.offers().is_empty()
+    };
     run.calls
         .iter()
-        .all(|(_, call)| call.phase.is_final() || run.class().node(call.node).contract().is_none())
+        .all(|(_, call)| call.phase.is_final() || by_code(call))
 }
 
 /// Whether the call may not begin any more, because the hard path is lost.

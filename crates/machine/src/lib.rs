@@ -42,6 +42,7 @@ mod rung;
 mod settle;
 pub mod start;
 pub mod streak;
+pub mod tools;
 pub mod view;
 mod yields;
 
@@ -53,14 +54,15 @@ pub use budget::BudgetState;
 pub use by_hand::Ruling;
 pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair};
 pub use command::{
-    AskRaise, AskSettle, AskStart, Command, EffectEntry, EntryState, Evidence, Finding, LookedUp,
-    Settle, SettleEnd,
+    AskRaise, AskSettle, AskStart, AskTool, Command, EffectEntry, EntryState, Evidence, Finding,
+    LookedUp, Settle, SettleEnd,
 };
 pub use decision::{Allowed, Decision, NextAction, Numbers, Refused};
 pub use event::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
-    Prepared, Raise, RunStarted, SettledByHand,
+    Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
 pub use parts::{Parts, RunParts, SNAPSHOT_SCHEMA};
 pub use run::{Asked, Head, Lap, LapOutcome, Quarantine, Run};
+pub use tools::{ToolCallId, ToolsAsked};
 pub use view::{RunState, StateReason, Summary};

@@ -15,7 +15,7 @@ use crate::run::{Head, Run};
 /// The number of the state's shape and meaning. To be raised with every change of [`Head`],
 /// [`Call`] or anything in them, and with every change of what `apply` makes of the same events:
 /// a state with another number is not read, its events are folded instead.
-pub const SNAPSHOT_SCHEMA: u32 = 3;
+pub const SNAPSHOT_SCHEMA: u32 = 4;
 
 /// The parts of a run, as it lends them.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +116,11 @@ fn check(call: &Call, nodes: usize, calls: usize) -> Result<(), Corrupt> {
     });
     if !are_calls {
         return Err(corrupt("an each has items that are no calls"));
+    }
+    let asked = call.asked.iter();
+    let mut made = asked.flat_map(|asked| asked.calls.iter().map(|&(_, call)| call));
+    if !made.all(is_call) {
+        return Err(corrupt("a tool call is no call"));
     }
     if matches!(call.phase, Phase::InFlight(_)) && call.in_flight().is_none() {
         return Err(corrupt("an attempt is out that was never made"));

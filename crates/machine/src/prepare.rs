@@ -56,7 +56,7 @@ fn check_scope(run: &Run, id: CallId, call: &Call, prepared: &Prepared) -> Resul
 pub(crate) fn prepared(run: &Run, id: CallId, made: Prepared) -> Result<Vec<Event>, Refusal> {
     let call = preparing(run, id)?;
     match run.class().node(call.node).kind {
-        NodeKind::Read { .. } | NodeKind::Write { .. } => {}
+        NodeKind::Read { .. } | NodeKind::Write { .. } | NodeKind::Tools { .. } => {}
         NodeKind::Each { .. } | NodeKind::Local | NodeKind::When => return Err(misfit(run, id)),
     }
     check_scope(run, id, call, &made)?;
@@ -90,9 +90,10 @@ pub(crate) fn computed(run: &Run, id: CallId, result: Payload) -> Result<Vec<Eve
     let call = preparing(run, id)?;
     match run.class().node(call.node).kind {
         NodeKind::Local | NodeKind::When => {}
-        NodeKind::Read { .. } | NodeKind::Write { .. } | NodeKind::Each { .. } => {
-            return Err(misfit(run, id));
-        }
+        NodeKind::Read { .. }
+        | NodeKind::Write { .. }
+        | NodeKind::Each { .. }
+        | NodeKind::Tools { .. } => return Err(misfit(run, id)),
     }
     Ok(vec![Event::CallSettled {
         call: id,
@@ -166,11 +167,19 @@ pub(crate) fn apply_prepared(
 ) -> Result<(), Corrupt> {
     let call = guard::stored(run, id, "CallPrepared")?;
     let is_request = match run.class().node(call.node).kind {
-        NodeKind::Read { .. } | NodeKind::Write { .. } => true,
+        NodeKind::Read { .. } | NodeKind::Write { .. } | NodeKind::Tools { .. } => true,
         NodeKind::Each { .. } | NodeKind::Local | NodeKind::When => false,
     };
     if call.phase != Phase::Preparing || !is_request {
         return Err(guard::misplaced(run, id, "CallPrepared"));
+    }
+    if matches!(run.class().node(call.node).kind, NodeKind::Tools { .. }) {
+        run.calls.update(id, |call| {
+            call.prepared = Some(prepared.clone());
+            call.asked.get_or_insert_default();
+            call.phase = Phase::Items;
+        });
+        return Ok(());
     }
     run.calls.update(id, |call| {
         match &mut call.repair {
@@ -188,7 +197,11 @@ pub(crate) fn apply_listed(run: &mut Run, id: CallId, items: &[Prepared]) -> Res
     let call = guard::stored(run, id, "ListRecorded")?;
     let is_list = match run.class().node(call.node).kind {
         NodeKind::Each { .. } => true,
-        NodeKind::Read { .. } | NodeKind::Write { .. } | NodeKind::Local | NodeKind::When => false,
+        NodeKind::Read { .. }
+        | NodeKind::Write { .. }
+        | NodeKind::Tools { .. }
+        | NodeKind::Local
+        | NodeKind::When => false,
     };
     if call.phase != Phase::Preparing || !is_list {
         return Err(guard::misplaced(run, id, "ListRecorded"));

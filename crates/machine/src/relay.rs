@@ -129,6 +129,8 @@ fn reopen(run: &mut Run, at: Timestamp) {
 /// Whether the call opens again.
 fn opens(run: &Run, id: CallId, call: &Call) -> bool {
     match &call.phase {
+        // The model was told; it may ask again.
+        Phase::Failed { .. } if run.class().node(call.node).tool.is_some() => false,
         Phase::Failed { .. } => !matches!(
             call.effect.as_ref().map(|effect| &effect.status),
             Some(EffectStatus::PartlyApplied)
@@ -159,7 +161,9 @@ fn is_built_upon(run: &Run, id: CallId, call: &Call) -> bool {
 /// in doubt is asked about at once: somebody waits again.
 fn renew(call: &mut Call, opens: bool, at: Timestamp) {
     let is_repaired = call.phase == Phase::Preparing && call.repair.is_some();
-    if opens || is_repaired {
+    if opens && call.asked.is_some() {
+        call.phase = Phase::Items;
+    } else if opens || is_repaired {
         call.phase = if call.prepared.is_some() {
             Phase::Ready {
                 not_before: AT_ONCE,

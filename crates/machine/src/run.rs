@@ -242,7 +242,13 @@ impl Run {
     #[must_use]
     pub fn unborn(class: Arc<TaskClass>) -> Self {
         let ids: Vec<NodeId> = class.ids().map(|(id, _)| id).collect();
-        let hard = path::hard_path(&class);
+        let mut hard = path::hard_path(&class);
+        // What a model asks for is as hard as what offers it.
+        let offered = class.ids().filter(|(id, _)| hard.contains(id));
+        let offered: Vec<NodeId> = offered
+            .flat_map(|(_, node)| node.offers().to_vec())
+            .collect();
+        hard.extend(offered);
         let plan = Plan {
             dependents: ids
                 .iter()
@@ -347,7 +353,9 @@ impl Run {
     pub(crate) fn writes(&self, call: &Call) -> bool {
         match self.class.node(call.node).kind {
             NodeKind::Write { .. } | NodeKind::Each { .. } => true,
-            NodeKind::Read { .. } | NodeKind::Local | NodeKind::When => false,
+            NodeKind::Read { .. } | NodeKind::Tools { .. } | NodeKind::Local | NodeKind::When => {
+                false
+            }
         }
     }
 

@@ -74,7 +74,10 @@ pub(crate) fn apply(run: &mut Run, event: &RunStarted) -> Result<(), Corrupt> {
     for (id, node) in class.ids() {
         let needs = node.needs().count();
         let needs = u32::try_from(needs).unwrap_or(u32::MAX);
-        let phase = if needs == 0 {
+        let phase = if node.tool.is_some() {
+            // It is made when a model asks for it.
+            Phase::Skipped
+        } else if needs == 0 {
             Phase::Preparing
         } else {
             Phase::Waiting

@@ -25,7 +25,7 @@ pub mod class {
     pub use mainstay_class::{
         Absolute, Budget, Builder, Call, Cap, Caps, Class, Cost, ErasedClass, Extend, Fail,
         HandOff, OnLimit, PerRun, PerSlot, Predicate, Problems, Ref, Refs, Reserve, SoftRef,
-        TaskClass, UnknownDependency, days, hours, mins, ms, secs,
+        TaskClass, Tool, ToolOutcome, ToolRecord, UnknownDependency, days, hours, mins, ms, secs,
     };
 }
 
@@ -40,13 +40,13 @@ pub mod dispatch {
 
 /// Running: engines, handles, answers, views.
 pub mod engine {
-    pub use mainstay_runtime::view::text::{render, render_why};
+    pub use mainstay_runtime::view::text::{render, render_effect, render_why};
     pub use mainstay_runtime::view::why::WhyView;
-    pub use mainstay_runtime::view::{AnswerView, RunView};
+    pub use mainstay_runtime::view::{AnswerView, OneEffect, RunView};
     pub use mainstay_runtime::{
         Addendum, Answer, Budget, Companion, Doubtful, EffectFilter, EffectPage, EffectRow, Engine,
         EngineBuilder, EngineError, Later, NotDriven, NotDrivenReason, Outcome, Ports, RunHandle,
-        ShutdownReport, Start, Status, Stay, WeakEngine, system,
+        ShutdownReport, Start, Status, Stay, ToolAnswer, ToolSchema, Tools, WeakEngine, system,
     };
 }
 

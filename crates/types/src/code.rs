@@ -185,6 +185,7 @@ codes! {
     FallbackNotAllowed = "FALLBACK_NOT_ALLOWED", Problem, No,
         "this kind of node cannot have this fallback";
     ListBoundInvalid = "LIST_BOUND_INVALID", Problem, No, "an each has no usable bound";
+    ToolsInvalid = "TOOLS_INVALID", Problem, No, "tools are not offered like this";
     EffectNameTaken = "EFFECT_NAME_TAKEN", Problem, No,
         "two writes share an effect name and a scope";
     HorizonExceedsReserve = "HORIZON_EXCEEDS_RESERVE", Problem, No,

@@ -203,7 +203,6 @@ mod tests {
             "acme/order/id:100%/slot:1",
             "acme/order/run:nobody:order/slot:1",
             "acme/order/nr:PR-7/slot:1",
-            " acme/order/id:PR-7/slot:1",
         ] {
             assert!(text.parse::<EffectKey>().is_err(), "{text}");
         }

@@ -53,6 +53,15 @@ pub const CLASS_NODES_MAX: usize = 256;
 /// Unit: items. Enforced by: `graph` validation. Beyond: LIST_BOUND_INVALID.
 pub const EACH_ITEMS_MAX: u32 = 1_000;
 
+/// How often a model may ask for tools in one call that offers them.
+/// Unit: tool calls. Enforced by: `graph` validation, `machine`. Beyond: TOOLS_INVALID,
+/// CAP_REACHED.
+pub const TOOL_CALLS_MAX: u32 = 256;
+
+/// The id that a model gives to one of its tool calls.
+/// Unit: bytes. Enforced by: `machine`. Beyond: INVALID_INPUT.
+pub const TOOL_CALL_ID_BYTES_MAX: usize = 128;
+
 /// Calls of one run, items included.
 /// Unit: calls. Enforced by: `machine` when a list is recorded. Beyond: LIST_TOO_LONG.
 pub const RUN_CALLS_MAX: usize = 10_000;

@@ -12,6 +12,7 @@ use super::v1::call::*;
 use super::v1::decision::*;
 use super::v1::effect::*;
 use super::v1::run::*;
+use super::v1::tools::*;
 use super::v1::wire::WireEvent;
 use super::v1::{get, put};
 use super::v2::{LateResultV2, RunQuarantinedV2};
@@ -87,6 +88,8 @@ table! {
         RepairWanted => RepairWantedV1,
         AdmissionDecided => AdmissionDecidedV1,
         EffectSettledByHand => EffectSettledByHandV1,
+        ToolCalled => ToolCalledV1,
+        ToolsDone => ToolsDoneV1,
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,

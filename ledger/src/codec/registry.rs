@@ -87,4 +87,6 @@ kinds! {
     RepairWanted = 34, version 1;
     AdmissionDecided = 35, version 1;
     EffectSettledByHand = 36, version 1;
+    ToolCalled = 37, version 1;
+    ToolsDone = 38, version 1;
 }

@@ -2,7 +2,7 @@
 //!
 //! It may be wrong only upwards: an event that passes must always fit into a record.
 
-use mainstay_machine::{AttemptEnd, Event, Prepared};
+use mainstay_machine::{AttemptEnd, Event, Prepared, ToolMade};
 use mainstay_types::limits;
 
 /// More than everything in a record that is not a payload, a list or a text: the header, and per
@@ -36,6 +36,14 @@ fn variable(event: &Event) -> usize {
             mainstay_types::Scope::Run { path, .. } => path.len(),
             mainstay_types::Scope::Business(_) => 0,
         },
+        Event::ToolCalled(called) => {
+            let ids = called.told.len().saturating_add(1);
+            let ids = ids.saturating_mul(limits::TOOL_CALL_ID_BYTES_MAX + 16);
+            ids.saturating_add(match &called.made {
+                ToolMade::New { prepared, .. } => item(prepared),
+                ToolMade::Joined(_) => 0,
+            })
+        }
         Event::AnsweredLater { doubts, .. } => doubts.len().saturating_mul(5),
         // Texts are cut at `limits::TEXT_BYTES_MAX`: two fit into the fixed part.
         Event::AttemptSettled {
@@ -56,6 +64,7 @@ fn variable(event: &Event) -> usize {
         }
         Event::LeaseTaken(_)
         | Event::AdmissionDecided(_)
+        | Event::ToolsDone { .. }
         | Event::RepairWanted { .. }
         | Event::AttemptStarted(_)
         | Event::AttemptInterrupted { .. }

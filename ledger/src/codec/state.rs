@@ -1,4 +1,4 @@
-//! Wire structs of a run's state, as snapshots hold it: schema 2.
+//! Wire structs of a run's state, as snapshots hold it: schema 4.
 //!
 //! They mirror the state and nothing else. Unlike an event's, this form has one version only: a
 //! state of another schema is not read, its events are folded, so a change here is a change of
@@ -14,7 +14,7 @@ use mainstay_machine::run::{Held, Later};
 use mainstay_machine::streak::Streak;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
-    Phase, Prepared, Repair,
+    Phase, Prepared, Repair, ToolsAsked,
 };
 use mainstay_types::{CallId, Digest, Payload, Reason, limits};
 
@@ -229,6 +229,8 @@ kept! {
             effect: Option<EffectS1>,
             items: Option<ItemsS1>,
             key_holder: Option<[u8; 16]>,
+            slot: u32,
+            asked: Option<ToolsAskedS4>,
         }
         kept { phase: PhaseS1, prepared: Option<PreparedS1>, repair: Option<RepairS2> }
     }
@@ -246,6 +248,45 @@ kept! {
 }
 
 frozen! { ItemS1 = Item { parent: u32, position: u32 } }
+#[derive(Encode, Decode)]
+pub(super) struct ToolsAskedS4 {
+    calls: Vec<ToolCallS4>,
+    told: Vec<u32>,
+    done: bool,
+}
+
+#[derive(Encode, Decode)]
+pub(super) struct ToolCallS4 {
+    id: Text,
+    call: u32,
+}
+
+impl Wire<ToolsAsked> for ToolsAskedS4 {
+    fn wire(domain: &ToolsAsked) -> Self {
+        let ToolsAsked { calls, told, done } = domain;
+        let calls = calls.iter().map(|(id, call)| ToolCallS4 {
+            id: Wire::wire(id),
+            call: Wire::wire(call),
+        });
+        Self {
+            calls: calls.collect(),
+            told: told.iter().map(Wire::wire).collect(),
+            done: *done,
+        }
+    }
+
+    fn domain(self) -> Result<ToolsAsked, DecodeError> {
+        let calls = self.calls.into_iter();
+        let calls = calls.map(|made| Ok((made.id.domain()?, made.call.domain()?)));
+        let told = self.told.into_iter().map(Wire::domain);
+        Ok(ToolsAsked {
+            calls: calls.collect::<Result<_, DecodeError>>()?,
+            told: told.collect::<Result<_, DecodeError>>()?,
+            done: self.done,
+        })
+    }
+}
+
 frozen! { ItemsS1 = Items { first: u32, count: u32, open: u32 } }
 
 kept! {

@@ -44,11 +44,11 @@ pub fn class(name: &str, version: u32) -> TaskClass {
     }
 }
 
-fn schema() -> Schema {
+pub(super) fn schema() -> Schema {
     Schema(Arc::from("true"))
 }
 
-fn node(name: &str, kind: NodeKind, inputs: Vec<NodeId>) -> Node {
+pub(super) fn node(name: &str, kind: NodeKind, inputs: Vec<NodeId>) -> Node {
     Node {
         name: NodeName::new(name).expect("a sample name is valid"),
         kind,
@@ -56,6 +56,7 @@ fn node(name: &str, kind: NodeKind, inputs: Vec<NodeId>) -> Node {
         inputs,
         when: None,
         output: schema(),
+        tool: None,
     }
 }
 
@@ -87,7 +88,7 @@ fn local() -> Node {
     node("draft", NodeKind::Local, vec![NodeId(0)])
 }
 
-fn each() -> Node {
+pub(super) fn each() -> Node {
     let contract = contract(EffectSemantics::WriteIdempotentWithKey);
     let effect = EffectContract {
         name: EffectName::new("ticket").expect("a sample name is valid"),

@@ -2,9 +2,9 @@
 //!
 //! Append only: each is a golden file of its own, under its name here.
 
-use mainstay_machine::{AskRaise, AskSettle, Ruling, SettleEnd};
+use mainstay_machine::{AskRaise, AskSettle, AskTool, Ruling, SettleEnd};
 use mainstay_types::{
-    AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, Payload, Sent,
+    AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, NodeId, Payload, Sent,
 };
 
 use super::effect_key;
@@ -49,6 +49,13 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         by: "anna (uid:1000)".to_owned(),
         why: "it is in their list".to_owned(),
     };
+    let asked = AskTool {
+        tools: CallId(7),
+        id: "call_1".to_owned(),
+        tool: NodeId(6),
+        prepared: super::events::prepared(r#"{"item":"desk"}"#, None),
+        told: vec!["call_0".to_owned()],
+    };
     vec![
         ("cancel", InboxCommand::Cancel { by, why }),
         ("terminate", terminated),
@@ -58,5 +65,7 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         ("key-settled", InboxCommand::KeySettled { key }),
         ("raise", InboxCommand::Raise(raised)),
         ("settle-by-hand", InboxCommand::SettleByHand(settled)),
+        ("tool-call", InboxCommand::ToolCall(Box::new(asked))),
+        ("tools-done", InboxCommand::ToolsDone { call: CallId(7) }),
     ]
 }

@@ -6,11 +6,11 @@ use mainstay_graph::Budget;
 use mainstay_machine::{
     Admission, Allowed, AttemptEnd, AttemptStarted, Decision, Event, LapStarted, LapTimes,
     NextAction, Numbers, OutcomeKind, Prepared, Quarantine, Raise, Refused, Ruling, SettledByHand,
-    Verdict,
+    ToolCalled, ToolMade, Verdict,
 };
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, EffectKey, EffectName, Failure,
-    FailureKind, LapNo, Millis, Payload, Position, Reason, Rung, Scope, Sent, Tokens,
+    FailureKind, LapNo, Millis, NodeId, Payload, Position, Reason, Rung, Scope, Sent, Tokens,
 };
 
 use super::{at, effect_key, run, started, taken, tenant};
@@ -51,7 +51,7 @@ fn of_runs() -> Vec<Event> {
     ]
 }
 
-fn prepared(request: &str, business_id: Option<&str>) -> Prepared {
+pub(super) fn prepared(request: &str, business_id: Option<&str>) -> Prepared {
     let id = |text: &str| BusinessId::new(text).expect("a sample id is valid");
     Prepared {
         request: Payload::from(request),
@@ -244,6 +244,13 @@ fn of_laps() -> Vec<Event> {
         Event::BudgetRaised(raise()),
         by_hand(Ruling::Applied),
         by_hand(Ruling::NotApplied),
+        tool_called(ToolMade::New {
+            node: NodeId(6),
+            slot: 2,
+            prepared: prepared(r#"{"item":"desk"}"#, Some("PR-7")),
+        }),
+        tool_called(ToolMade::Joined(CallId(9))),
+        Event::ToolsDone { call: CallId(7) },
         Event::AdmissionDecided(admission()),
         Event::RepairWanted {
             call: CallId(3),
@@ -333,6 +340,15 @@ fn decisions() -> Vec<Event> {
     }]);
     all.map(|decision| Event::NextDecided(Box::new(decision)))
         .collect()
+}
+
+fn tool_called(made: ToolMade) -> Event {
+    Event::ToolCalled(Box::new(ToolCalled {
+        tools: CallId(7),
+        id: "call_2".to_owned(),
+        made,
+        told: vec!["call_1".to_owned()],
+    }))
 }
 
 fn by_hand(ruling: Ruling) -> Event {

@@ -6,12 +6,14 @@
 mod class;
 mod commands;
 mod events;
+mod shop;
 mod state;
 mod story;
 
 pub use class::class;
 pub use commands::commands;
 pub use events::events;
+pub use shop::{asked_story, shop};
 pub use state::{large_payload, state};
 pub use story::{repaired_story, short_story, story};
 

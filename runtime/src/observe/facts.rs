@@ -217,6 +217,8 @@ impl<'a> About<'a> {
                 [self.looked_up(Reason::PartlyApplied), None, None]
             }
             Event::EffectSettledByHand(_)
+            | Event::ToolCalled(_)
+            | Event::ToolsDone { .. }
             | Event::RunStarted(_)
             | Event::AdmissionDecided(_)
             | Event::NextDecided(_)

@@ -7,7 +7,7 @@ use mainstay_graph::{Contract, Criticality, NodeKind};
 use mainstay_machine::call::Doubt;
 use mainstay_machine::run::Head;
 use mainstay_machine::{
-    Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Run, SettledByHand,
+    Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Run, SettledByHand, ToolsAsked,
 };
 use mainstay_types::{CallId, CostUnits, FailureKind, Millis, Reason, Rung, Sent};
 use serde::Serialize;
@@ -23,7 +23,8 @@ pub struct CallView {
     pub path: String,
     /// Its node's name.
     pub node: String,
-    /// `read`, `write`, `each`, `local`, `when`, or `item` for an item of an each.
+    /// `read`, `write`, `each`, `tools`, `local`, `when`, or `item` for an item of an each and for
+    /// what a model asked for.
     pub kind: &'static str,
     /// Whom it asks first; `None` for local work.
     pub dependency: Option<String>,
@@ -138,11 +139,16 @@ impl SettledView {
 /// Every call in the class's order, items after their each.
 pub(super) fn all(run: &Run, head: &Head, history: &History) -> Vec<CallView> {
     let mut views = Vec::with_capacity(run.calls().len());
-    let nodes = run.calls().iter().filter(|(_, call)| call.item.is_none());
+    // A tool has calls only when a model asks for it.
+    let is_tool = |call: &Call| run.class().node(call.node).tool.is_some();
+    let nodes = run.calls().iter();
+    let nodes = nodes.filter(|(_, call)| call.item.is_none() && !is_tool(call));
     for (id, call) in nodes {
         let viewer = Viewer { run, head, history };
         views.push(viewer.call(id, call));
         let items = call.items.iter().flat_map(|items| items.calls());
+        let asked = call.asked.iter().flat_map(ToolsAsked::made);
+        let items = items.chain(asked);
         let items = items.filter_map(|item| Some((item, run.calls().get(item)?)));
         views.extend(items.map(|(id, item)| viewer.call(id, item)));
     }

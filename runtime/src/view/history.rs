@@ -85,6 +85,8 @@ impl History {
             | Event::QuarantineLifted { .. }
             | Event::RunTerminated { .. }
             | Event::BudgetRaised(_)
+            | Event::ToolCalled(_)
+            | Event::ToolsDone { .. }
             | Event::LapStarted(_) => {}
         }
     }

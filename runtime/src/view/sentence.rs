@@ -6,7 +6,7 @@
 use mainstay_ledger::Recorded;
 use mainstay_machine::{
     AttemptEnd, AttemptStarted, Event, LapStarted, LeaseTaken, OutcomeKind, Prepared, Run,
-    RunStarted, SettledByHand,
+    RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, EffectKey, Failure, FailureKind, Millis, Payload, Reason, RunId,
@@ -16,6 +16,7 @@ use mainstay_types::{
 use super::call::dependency;
 use super::decided;
 use super::hidden::is_code;
+use super::text::plain;
 
 /// Digits of a fingerprint that a sentence shows.
 const DIGITS: usize = 12;
@@ -75,6 +76,8 @@ impl Teller<'_> {
             Event::EffectAbsent { call, reason } => self.absent(*call, *reason),
             Event::EffectPartlyApplied { call } => self.partly(*call),
             Event::EffectSettledByHand(settled) => self.by_hand(settled),
+            Event::ToolCalled(called) => self.tool_called(called),
+            Event::ToolsDone { call } => self.of(*call, "the model is done"),
             Event::ControlSettled { call, number, reason, next_at } => {
                 self.looked_up(*call, *number, *reason, *next_at)
             }
@@ -324,6 +327,25 @@ impl Teller<'_> {
     fn partly(&self, call: CallId) -> String {
         let path = self.path(call);
         format!("{path}: the effect is applied in part; a person has to look")
+    }
+
+    fn tool_called(&self, called: &ToolCalled) -> String {
+        let (path, id) = (self.path(called.tools), plain(&called.id));
+        match &called.made {
+            ToolMade::New {
+                node,
+                slot,
+                prepared,
+            } => {
+                let tool = &self.run.class().node(*node).name;
+                let bytes = prepared.request.len();
+                format!("{path}: the model asks for {tool} ({id}), slot {slot}, with {bytes} bytes")
+            }
+            ToolMade::Joined(call) => {
+                let same = self.path(*call);
+                format!("{path}: the model asks again ({id}): it is the same as {same}")
+            }
+        }
     }
 
     fn by_hand(&self, settled: &SettledByHand) -> String {

@@ -47,6 +47,7 @@ mod starting;
 mod stopping;
 mod store;
 mod terminating;
+mod tools;
 mod values;
 mod walkthrough;
 mod within;

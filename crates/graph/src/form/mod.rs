@@ -6,9 +6,9 @@
 //!
 //! A class is written in the lowest form that can say all of it, so that a newer program gives the
 //! classes of an older one the fingerprints they always had. Form 2 adds `on_limit` and `caps`,
-//! form 3 `later_ms` and `repairs`.
+//! form 3 `later_ms` and `repairs`, form 4 `tools`, and the call of that kind.
 //!
-//! Shape (form 3), every key always present, `null` for what is not set, times in milliseconds
+//! Shape (form 4), every key always present, `null` for what is not set, times in milliseconds
 //! (`_ms`), cost in micro-units (`_micros`), refs as places in `nodes` from 0, schemas as texts:
 //!
 //! ```text
@@ -22,10 +22,12 @@
 //!  caps: {attempts?, branches?, depth?, parallel_cost_micros?,
 //!         dependencies: [{dependency, retry_tokens?, concurrency_tokens?, cost_micros?}]},
 //!  later_ms?, repairs: [ref],
+//!  tools: [{node: ref, about, per_run_max, arguments}],
 //!  nodes: [{name, criticality: {kind: "hard"} | {kind: "soft" | "advisory", notice},
 //!           inputs: [ref], when: ref?, output,
 //!           call: {kind: "read", contract} | {kind: "write", contract, effect}
 //!               | {kind: "each", contract, effect, items_max}
+//!               | {kind: "tools", tools: [ref], calls_max}
 //!               | {kind: "local"} | {kind: "when"}}],
 //!  result: [ref]}
 //! ```
@@ -42,7 +44,7 @@ use mainstay_types::{Code, Digest};
 use crate::class::TaskClass;
 
 /// The forms that can be read: the first, and the newest.
-pub(crate) const FORMS: [u32; 3] = [1, 2, 3];
+pub(crate) const FORMS: [u32; 4] = [1, 2, 3, 4];
 
 impl TaskClass {
     /// The class's stored form.

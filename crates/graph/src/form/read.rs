@@ -10,7 +10,7 @@ use mainstay_types::{ClassName, ClassVersion, DependencyName, EffectName, NodeNa
 use super::fields::{Fields, Item, Read};
 use crate::class::{
     Budget, Caps, Criticality, DependencyCap, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
-    Reserve, TaskClass, Times,
+    Reserve, TaskClass, Times, Tool,
 };
 use crate::contract::{
     Backoff, CancelSemantics, Contract, EffectContract, EffectSemantics, Fallback, FallbackKind,
@@ -33,6 +33,7 @@ const FIELDS: [&str; 12] = [
 ];
 const FIELDS_2: [&str; 2] = ["on_limit", "caps"];
 const FIELDS_3: [&str; 2] = ["later_ms", "repairs"];
+const FIELDS_4: [&str; 1] = ["tools"];
 
 pub(super) fn class(form: &Value) -> Read<TaskClass> {
     let form = Item::root(form);
@@ -40,7 +41,8 @@ pub(super) fn class(form: &Value) -> Read<TaskClass> {
     let fields = match number {
         ..=1 => form.fields(&FIELDS)?,
         2 => form.fields(&[&FIELDS[..], &FIELDS_2].concat())?,
-        3.. => form.fields(&[&FIELDS[..], &FIELDS_2, &FIELDS_3].concat())?,
+        3 => form.fields(&[&FIELDS[..], &FIELDS_2, &FIELDS_3].concat())?,
+        4.. => form.fields(&[&FIELDS[..], &FIELDS_2, &FIELDS_3, &FIELDS_4].concat())?,
     };
     let (on_limit, caps) = match number {
         ..=1 => Default::default(),
@@ -54,6 +56,9 @@ pub(super) fn class(form: &Value) -> Read<TaskClass> {
             fields.get("later_ms").optional(Item::millis)?
         }
     };
+    if 4 <= number {
+        tools(&fields.get("tools"), &mut nodes)?;
+    }
     Ok(TaskClass {
         name: fields.get("name").name(ClassName::new)?,
         version: ClassVersion(fields.get("version").number()?),
@@ -110,11 +115,34 @@ fn repairs(item: &Item<'_>, nodes: &mut [Node]) -> Read<()> {
                 NodeKind::Read { .. }
                 | NodeKind::Write { .. }
                 | NodeKind::Each { .. }
+                | NodeKind::Tools { .. }
                 | NodeKind::Local
                 | NodeKind::When,
             )
             | None => return item.expected("refs to reads, each once, in order"),
         }
+    }
+    Ok(())
+}
+
+/// Says of the nodes that are offered to a model how they are.
+fn tools(item: &Item<'_>, nodes: &mut [Node]) -> Read<()> {
+    let tools = item.list(limits::CLASS_NODES_MAX, |item| {
+        let fields = item.fields(&["node", "about", "per_run_max", "arguments"])?;
+        let tool = Tool {
+            about: fields.get("about").text(limits::TEXT_BYTES_MAX)?,
+            per_run_max: fields.get("per_run_max").number()?,
+            arguments: fields.get("arguments").schema()?,
+        };
+        Ok((usize::from(fields.get("node").node_id()?.get()), tool))
+    })?;
+    let mut free = 0;
+    for (place, tool) in tools {
+        match nodes.get_mut(place) {
+            Some(node) if free <= place => node.tool = Some(tool),
+            Some(_) | None => return item.expected("tools of nodes, each once, in order"),
+        }
+        free = place + 1;
     }
     Ok(())
 }
@@ -189,6 +217,7 @@ fn node(item: &Item<'_>) -> Read<Node> {
         inputs: fields.get("inputs").refs()?,
         when: fields.get("when").optional(Item::node_id)?,
         output: fields.get("output").schema()?,
+        tool: None,
     })
 }
 
@@ -215,9 +244,16 @@ fn call(item: &Item<'_>) -> Read<NodeKind> {
                 items_max: fields.get("items_max").number()?,
             })
         }
+        "tools" => {
+            let fields = item.fields(&["kind", "tools", "calls_max"])?;
+            Ok(NodeKind::Tools {
+                tools: fields.get("tools").refs()?,
+                calls_max: fields.get("calls_max").number()?,
+            })
+        }
         "local" => item.fields(&["kind"]).map(|_| NodeKind::Local),
         "when" => item.fields(&["kind"]).map(|_| NodeKind::When),
-        _ => item.expected_kind("read, write, each, local or when"),
+        _ => item.expected_kind("read, write, each, tools, local or when"),
     }
 }
 

@@ -10,7 +10,7 @@ use mainstay_types::{CostUnits, Millis, NodeId, Tokens};
 use super::FORMS;
 use crate::class::{
     Budget, Caps, Criticality, DependencyCap, Node, NodeKind, OnDowntime, OnLimit, Reserve, Schema,
-    TaskClass, Times,
+    TaskClass, Times, Tool,
 };
 use crate::contract::{Backoff, Contract, EffectContract, Fallback, FallbackKind};
 
@@ -57,13 +57,17 @@ pub(super) fn class(class: &TaskClass) -> Value {
     ];
     let fields_2 = fields_2.into_iter().filter(|_| 2 <= form);
     let fields_3 = fields_3.into_iter().filter(|_| 3 <= form);
-    Value::object(fields.into_iter().chain(fields_2).chain(fields_3))
+    let fields_4 = (4 <= form).then(|| ("tools", tools(class)));
+    let newer = fields_2.chain(fields_3).chain(fields_4);
+    Value::object(fields.into_iter().chain(newer))
 }
 
 /// The first form that can say all of it.
 fn lowest_form(class: &TaskClass) -> u32 {
-    let [first, second, third] = FORMS;
-    if class.later.is_some() || class.repairing().next().is_some() {
+    let [first, second, third, fourth] = FORMS;
+    if has_tools(class) {
+        fourth
+    } else if class.later.is_some() || class.repairing().next().is_some() {
         third
     } else if class.on_limit != OnLimit::default() || class.caps != Caps::default() {
         second
@@ -164,6 +168,8 @@ fn node(node: &Node) -> Value {
         inputs,
         when,
         output,
+        // Said of the class as a whole, which is older than this.
+        tool: _,
     } = node;
     Value::object([
         ("name", text(name.as_str())),
@@ -198,8 +204,37 @@ fn call(node_kind: &NodeKind) -> Value {
                 ("items_max", Value::from(*items_max)),
             ],
         ),
+        NodeKind::Tools { tools, calls_max } => kind(
+            word,
+            [
+                ("tools", refs(tools)),
+                ("calls_max", Value::from(*calls_max)),
+            ],
+        ),
         NodeKind::Local | NodeKind::When => kind(word, []),
     }
+}
+
+fn tools(class: &TaskClass) -> Value {
+    let tools = class.ids().filter_map(|(id, node)| {
+        let Tool {
+            about,
+            per_run_max,
+            arguments,
+        } = node.tool.as_ref()?;
+        Some(Value::object([
+            ("node", Value::from(id.get())),
+            ("about", text(about)),
+            ("per_run_max", Value::from(*per_run_max)),
+            ("arguments", schema(arguments)),
+        ]))
+    });
+    Value::List(tools.collect())
+}
+
+fn has_tools(class: &TaskClass) -> bool {
+    let is_one = |node: &Node| node.tool.is_some() || matches!(node.kind, NodeKind::Tools { .. });
+    class.nodes.iter().any(is_one)
 }
 
 fn criticality(criticality: &Criticality) -> Value {

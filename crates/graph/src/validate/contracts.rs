@@ -99,6 +99,7 @@ fn check_semantics(node: &Node, contract: &Contract, found: &mut Vec<Problem>) {
             NodeKind::Read { .. }
             | NodeKind::Write { .. }
             | NodeKind::Each { .. }
+            | NodeKind::Tools { .. }
             | NodeKind::Local
             | NodeKind::When,
             EffectSemantics::ReadOnly

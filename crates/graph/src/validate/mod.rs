@@ -9,6 +9,7 @@ mod contracts;
 mod effects;
 mod nodes;
 mod times;
+mod tools;
 
 use mainstay_types::{Code, json, limits};
 
@@ -30,6 +31,7 @@ pub fn validate(class: &TaskClass) -> Vec<Problem> {
         effects::check(class, node, &mut problems);
     }
     effects::check_names(class, &mut problems);
+    tools::check(class, &mut problems);
     check_class_schemas(class, &mut problems);
     budget::check(class, &mut problems);
     times::check(class, &mut problems);

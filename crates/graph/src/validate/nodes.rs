@@ -164,6 +164,10 @@ fn check_criticality(node: &Node, problems: &mut Vec<Problem>) {
             format!("a predicate cannot be {word}: the nodes behind it wait for its answer"),
             "make it hard; it may use soft inputs",
         ),
+        NodeKind::Tools { .. } => found(
+            format!("tools cannot be {word}: what a model asked for may have changed something"),
+            "make them hard, or put them behind a predicate",
+        ),
         NodeKind::Read { .. } | NodeKind::Local => {}
     }
     let (bytes, max) = (notice.len(), limits::TEXT_BYTES_MAX);
@@ -191,9 +195,8 @@ pub(super) fn has_sound_refs(class: &TaskClass) -> bool {
     let known = |id: NodeId, below: usize| usize::from(id.get()) < below;
     class.nodes.len() <= limits::CLASS_NODES_MAX
         && class.result.iter().all(|&id| known(id, class.nodes.len()))
-        && class
-            .nodes
-            .iter()
-            .enumerate()
-            .all(|(place, node)| node.needs().all(|id| known(id, place)))
+        && class.nodes.iter().enumerate().all(|(place, node)| {
+            let mut offered = node.offers().iter();
+            node.needs().all(|id| known(id, place)) && offered.all(|&id| known(id, place))
+        })
 }

@@ -7,4 +7,5 @@ mod draw;
 mod form;
 mod path;
 mod sample;
+mod tools;
 mod validate;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mainstay_graph::{
     Backoff, Budget, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
     EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
-    Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times,
+    Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times, Tool,
 };
 use mainstay_types::{
     ClassName, ClassVersion, CostUnits, DependencyName, EffectName, Millis, NodeId, NodeName,
@@ -98,6 +98,7 @@ pub(crate) fn node(name: &str, inputs: &[u16], kind: NodeKind) -> Node {
         inputs: inputs.iter().copied().map(NodeId).collect(),
         when: None,
         output: schema("true"),
+        tool: None,
     }
 }
 
@@ -178,7 +179,9 @@ pub(crate) fn contract_of(node: &mut Node) -> &mut Contract {
         NodeKind::Read { contract }
         | NodeKind::Write { contract, .. }
         | NodeKind::Each { contract, .. } => contract,
-        NodeKind::Local | NodeKind::When => panic!("{} has no contract", node.name),
+        NodeKind::Tools { .. } | NodeKind::Local | NodeKind::When => {
+            panic!("{} has no contract", node.name)
+        }
     }
 }
 
@@ -186,10 +189,44 @@ pub(crate) fn contract_of(node: &mut Node) -> &mut Contract {
 pub(crate) fn effect_of(node: &mut Node) -> &mut EffectContract {
     match &mut node.kind {
         NodeKind::Write { effect, .. } | NodeKind::Each { effect, .. } => effect,
-        NodeKind::Read { .. } | NodeKind::Local | NodeKind::When => {
+        NodeKind::Read { .. } | NodeKind::Tools { .. } | NodeKind::Local | NodeKind::When => {
             panic!("{} has no effect", node.name)
         }
     }
+}
+
+/// A tool that is one of these.
+pub(crate) fn tool(node: Node) -> Node {
+    let tool = Tool {
+        about: format!("does {}", node.name),
+        per_run_max: 3,
+        arguments: schema("true"),
+    };
+    Node {
+        tool: Some(tool),
+        ..node
+    }
+}
+
+/// A call that offers these tools.
+pub(crate) fn tools(name: &str, offered: &[u16]) -> Node {
+    let tools = offered.iter().map(|&place| NodeId(place)).collect();
+    Node {
+        kind: NodeKind::Tools {
+            tools,
+            calls_max: 20,
+        },
+        ..local(name, &[])
+    }
+}
+
+/// A class in which a model asks for a read and a write.
+pub(crate) fn shop() -> TaskClass {
+    class(vec![
+        tool(read("find", &[])),
+        tool(write("order", &[])),
+        tools("shop", &[0, 1]),
+    ])
 }
 
 /// A class of these nodes whose result is the last one.

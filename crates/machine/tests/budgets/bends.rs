@@ -228,7 +228,7 @@ pub(crate) fn contract_mut(node: &mut Node) -> Option<&mut Contract> {
         NodeKind::Read { contract }
         | NodeKind::Write { contract, .. }
         | NodeKind::Each { contract, .. } => Some(contract),
-        NodeKind::Local | NodeKind::When => None,
+        NodeKind::Tools { .. } | NodeKind::Local | NodeKind::When => None,
     }
 }
 

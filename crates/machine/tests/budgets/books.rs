@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mainstay_graph::{Budget, CancelSemantics, Contract, FallbackKind, TaskClass};
-use mainstay_machine::{AttemptEnd, AttemptStarted, Event, LapTimes};
+use mainstay_machine::{AttemptEnd, AttemptStarted, Event, LapTimes, ToolCalled, ToolMade};
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, FailureKind, LapNo, Millis, NodeId, Reason, Rung, Sent,
     Timestamp, Tokens,
@@ -125,6 +125,7 @@ impl Books {
                 let node = self.call(*call)?.node;
                 self.calls.extend(items.iter().map(|_| CallBook::of(node)));
             }
+            Event::ToolCalled(called) => self.calls.extend(asked(called)),
             Event::BudgetRaised(raise) => self.raise(&raise.more),
             Event::LeaseTaken(taken) => self.extend(taken.extended),
             Event::AttemptStarted(started) => self.start(started)?,
@@ -174,6 +175,7 @@ impl Books {
             | Event::RunQuarantined(_)
             | Event::QuarantineLifted { .. }
             | Event::EffectSettledByHand(_)
+            | Event::ToolsDone { .. }
             | Event::RunTerminated { .. } => return Ok(()),
         }
         self.check(event)
@@ -402,4 +404,12 @@ fn is_remote(contract: &Contract, rung: Rung) -> bool {
     let kind = usize::from(rung.get()).checked_sub(1);
     let kind = kind.and_then(|below| contract.fallbacks.get(below));
     kind.is_none_or(|rung| rung.kind != FallbackKind::LocalCompute)
+}
+
+/// The book of what a model asked for, when that is a call of its own.
+fn asked(called: &ToolCalled) -> Option<CallBook> {
+    match &called.made {
+        ToolMade::New { node, .. } => Some(CallBook::of(*node)),
+        ToolMade::Joined(_) => None,
+    }
 }

@@ -79,6 +79,7 @@ fn node(class: &TaskClass, leans: bool, dice: &mut Dice) -> Node {
         criticality,
         when: None,
         output: class.output.clone(),
+        tool: None,
     }
 }
 

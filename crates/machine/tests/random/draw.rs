@@ -306,6 +306,7 @@ fn node(class: &TaskClass, part: Part) -> Node {
         inputs,
         when: whens.first().copied(),
         output: class.output.clone(),
+        tool: None,
         name: NodeName::new(name).expect("a valid name"),
     }
 }
@@ -473,6 +474,8 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::RunTerminated { .. }
         | Event::BudgetRaised(_)
         | Event::EffectSettledByHand(_)
+        | Event::ToolCalled(_)
+        | Event::ToolsDone { .. }
         | Event::LapStarted(_) => {}
     }
 }

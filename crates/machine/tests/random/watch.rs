@@ -108,6 +108,8 @@ impl Watch {
             | Event::QuarantineLifted { .. }
             | Event::BudgetRaised(_)
             | Event::EffectSettledByHand(_)
+            | Event::ToolCalled(_)
+            | Event::ToolsDone { .. }
             | Event::RunTerminated { .. } => {}
             Event::LapStarted(started) => {
                 let head = self.run.head().expect("started");

@@ -2,7 +2,8 @@
 //!
 //! Nodes: `read soft advisory write each local when NAME [needs=a,b] [when=p] [attempts= timeout=
 //! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes asks=DEPENDENCY
-//! cancel=none] [notice=] [max= scope= effect= bound= ttl= resolve=]`; then `result NAME..`
+//! cancel=none] [notice=] [max= scope= effect= bound= ttl= resolve=]`, `tool_read tool_write NAME
+//! [most= rule=] ..` and `tools NAME offers=a,b [most=]`; then `result NAME..`
 //! (default: the last node), `reserve [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries=
 //! at_once= cost=]`; without `asks` a node asks the dependency of its own name.
 
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use mainstay_graph::{
     Backoff, Budget, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
     EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
-    Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times, validate,
+    Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times, Tool, validate,
 };
 use mainstay_types::{
     ClassName, ClassVersion, CostUnits, DependencyName, EffectName, Millis, NodeId, NodeName,
@@ -25,6 +26,8 @@ const CONTRACT: &[&str] = &[
     "attempts", "timeout", "estimate", "min", "cost", "reserve", "backoff", "cap", "fallback",
     "repair", "asks", "cancel",
 ];
+const TOOL: &[&str] = &["most", "rule"];
+const TOOLS: &[&str] = &["offers", "most"];
 const EFFECT: &[&str] = &[
     "scope",
     "effect",
@@ -184,6 +187,9 @@ fn node(class: &TaskClass, line: &Line) -> Node {
         "local" | "when" => vec![NODE],
         "read" | "soft" | "advisory" => vec![NODE, CONTRACT],
         "write" | "each" => vec![NODE, CONTRACT, EFFECT],
+        "tool_read" => vec![TOOL, CONTRACT],
+        "tool_write" => vec![TOOL, CONTRACT, EFFECT],
+        "tools" => vec![NODE, TOOLS],
         other => panic!("`{}`: there is no node kind {other}", line.text),
     };
     line.only(&known.concat());
@@ -192,9 +198,14 @@ fn node(class: &TaskClass, line: &Line) -> Node {
         .option("notice")
         .map_or_else(|| format!("no {name}"), str::to_owned);
     let list = |text: &str| text.split(',').map(|name| id(class, name)).collect();
+    let tool = || Tool {
+        about: format!("does {name}"),
+        per_run_max: line.number("most").unwrap_or(8),
+        arguments: schema(),
+    };
     Node {
         name: NodeName::new(name).expect("a valid name"),
-        kind: kind(line, name),
+        kind: kind(class, line, name),
         criticality: match line.verb.as_str() {
             "soft" => Criticality::Soft { notice },
             "advisory" => Criticality::Advisory { notice },
@@ -203,14 +214,22 @@ fn node(class: &TaskClass, line: &Line) -> Node {
         inputs: line.option("needs").map(list).unwrap_or_default(),
         when: line.option("when").map(|name| id(class, name)),
         output: schema(),
+        tool: line.verb.starts_with("tool_").then(tool),
     }
 }
 
-fn kind(line: &Line, name: &str) -> NodeKind {
+fn kind(class: &TaskClass, line: &Line, name: &str) -> NodeKind {
     match line.verb.as_str() {
         "local" => NodeKind::Local,
         "when" => NodeKind::When,
-        "write" => NodeKind::Write {
+        "tools" => {
+            let offers = line.option("offers").expect("offers=a,b");
+            NodeKind::Tools {
+                tools: offers.split(',').map(|name| id(class, name)).collect(),
+                calls_max: line.number("most").unwrap_or(16),
+            }
+        }
+        "write" | "tool_write" => NodeKind::Write {
             contract: contract(line, name),
             effect: effect(line, name),
         },
@@ -230,8 +249,8 @@ fn kind(line: &Line, name: &str) -> NodeKind {
 
 fn contract(line: &Line, name: &str) -> Contract {
     let effect = match (line.verb.as_str(), line.option("without_key")) {
-        ("write" | "each", None) => EffectSemantics::WriteIdempotentWithKey,
-        ("write" | "each", Some(_)) => EffectSemantics::WriteWithoutKey,
+        ("write" | "each" | "tool_write", None) => EffectSemantics::WriteIdempotentWithKey,
+        ("write" | "each" | "tool_write", Some(_)) => EffectSemantics::WriteWithoutKey,
         _ => EffectSemantics::ReadOnly,
     };
     let timeout = line.time("timeout").unwrap_or(Millis::from_secs(2));
@@ -311,7 +330,10 @@ fn effect(line: &Line, name: &str) -> EffectContract {
             Some("business") => ScopeKind::Business,
             Some(other) => panic!("scope={other}"),
         },
-        rule: SameRequestRule::PerSlot,
+        rule: match line.option("rule") {
+            None => SameRequestRule::PerSlot,
+            Some(word) => SameRequestRule::from_word(word).expect("a rule"),
+        },
         resolution: Resolution::from_word(resolution).expect("a resolution"),
         receiver_bound: line.time("bound").unwrap_or(Millis::new(200)),
         receiver_key_ttl: line.time("ttl"),

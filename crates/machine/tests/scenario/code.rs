@@ -19,7 +19,7 @@ pub(crate) fn made(run: &Run, facts: &Facts, id: CallId) -> Command {
     let node = run.class().node(call.node);
     let said = facts.says.get(&path).map(String::as_str);
     match node.kind {
-        NodeKind::Read { .. } | NodeKind::Write { .. } => {
+        NodeKind::Read { .. } | NodeKind::Write { .. } | NodeKind::Tools { .. } => {
             let prepared = prepared(node, &path);
             Command::Prepared { call: id, prepared }
         }
@@ -42,7 +42,7 @@ pub(crate) fn made(run: &Run, facts: &Facts, id: CallId) -> Command {
     }
 }
 
-fn prepared(node: &Node, path: &str) -> Prepared {
+pub(crate) fn prepared(node: &Node, path: &str) -> Prepared {
     let is_shared = node
         .effect()
         .is_some_and(|effect| effect.scope == ScopeKind::Business);

@@ -21,7 +21,7 @@
 
 use mainstay_machine::{
     Admission, BudgetState, Call, Decision, EffectStatus, EntryState, Event, Phase, RunState,
-    effect, pending, view,
+    ToolCalled, ToolMade, effect, pending, view,
 };
 use mainstay_types::{Millis, Timestamp};
 
@@ -342,6 +342,8 @@ impl See<'_> {
             | Event::EffectAbsent { call, reason }
             | Event::ControlSettled { call, reason, .. }
             | Event::AddendumRecorded { call, reason } => format!("{} {reason}", path(*call)),
+            Event::ToolCalled(called) => self.show_tool_call(called),
+            Event::ToolsDone { call } => path(*call),
             Event::EffectSettledByHand(settled) => {
                 format!("{} {}", path(settled.call), settled.ruling.as_str())
             }
@@ -368,6 +370,18 @@ impl See<'_> {
             Event::LapStarted(started) => format!("lap={}", started.lap),
         };
         format!("{} {rest}", event.name()).trim_end().to_owned()
+    }
+
+    fn show_tool_call(&self, called: &ToolCalled) -> String {
+        let run = &self.world.run;
+        let (tools, id) = (run.path(called.tools), &called.id);
+        match &called.made {
+            ToolMade::New { node, slot, .. } => {
+                let tool = &run.class().node(*node).name;
+                format!("{tools} {id} {tool} slot={slot}")
+            }
+            ToolMade::Joined(call) => format!("{tools} {id} joins {}", run.path(*call)),
+        }
     }
 
     fn of_call(&self, noun: &str, path: &str, words: &[&str]) -> Holds {

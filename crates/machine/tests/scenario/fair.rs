@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_graph::Resolution;
 use mainstay_machine::{
-    Action, AttemptState, Command, EffectStatus, Evidence, Finding, LookedUp, Settle, SettleEnd,
-    pending,
+    Action, AskTool, AttemptState, Command, EffectStatus, Evidence, Finding, LookedUp, Settle,
+    SettleEnd, ToolsAsked, decide, pending,
 };
 use mainstay_types::{AttemptNo, CallId, EffectKey, Millis, Payload, Timestamp, limits};
 
@@ -184,6 +184,10 @@ pub(crate) fn drive(world: &mut World, receiver: &mut Receiver) -> bool {
             world.turn(Some(command));
             continue;
         }
+        if let Some(command) = of_the_model(world) {
+            world.turn(Some(command));
+            continue;
+        }
         // A look-up that is due is served, so what is left lies ahead.
         let Some(next) = actions.iter().filter_map(|&action| due_at(action)).min() else {
             let open = world.run.calls().in_doubt().next().is_some();
@@ -200,6 +204,34 @@ pub(crate) fn drive(world: &mut World, receiver: &mut Receiver) -> bool {
         "no end in {ROUNDS_MAX} rounds: {:?}",
         pending(&world.run, world.now)
     );
+}
+
+/// A model that remembers nothing of what it asked for: it asks for the last of it again, under an
+/// id of its own, and is done.
+fn of_the_model(world: &World) -> Option<Command> {
+    const AGAIN: &str = "again";
+    let head = world.run.head()?;
+    let is_open = head.lap.outcome.is_none() && head.cancel.is_none();
+    let mut offers = world.run.calls().with_items();
+    let open = |asked: &&ToolsAsked| !asked.done;
+    let (tools, asked) =
+        offers.find_map(|(id, call)| Some((id, call.asked.as_ref().filter(open)?)))?;
+    if !is_open {
+        return None;
+    }
+    let last = asked.made().last().and_then(|id| world.run.calls().get(id));
+    match last.filter(|_| asked.call(AGAIN).is_none()) {
+        Some(last) => Some(Command::ToolCall(Box::new(AskTool {
+            tools,
+            id: AGAIN.to_owned(),
+            tool: last.node,
+            prepared: last.prepared.clone()?,
+            told: Vec::new(),
+        })))
+        .filter(|command| decide(&world.run, command.clone(), world.now).is_ok())
+        .or(Some(Command::ToolsDone { call: tools })),
+        None => Some(Command::ToolsDone { call: tools }),
+    }
 }
 
 fn due_at(action: Action) -> Option<Timestamp> {

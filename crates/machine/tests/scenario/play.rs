@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, TaskClass};
 use mainstay_machine::{
-    Action, AskRaise, AskSettle, Command, EntryState, Evidence, Finding, Forecast, LookedUp,
-    Quarantine, Ruling, Settle, SettleEnd, effect, may_start, pending,
+    Action, AskRaise, AskSettle, AskTool, Command, EntryState, Evidence, Finding, Forecast,
+    LookedUp, Quarantine, Ruling, Settle, SettleEnd, effect, may_start, pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent,
     Timestamp, Tokens,
 };
 
+use super::code;
 use super::expect;
 use super::parse::{Line, Script, millis};
 use super::world::{Facts, Held, ORIGIN, World};
@@ -103,6 +104,8 @@ impl<'a> Play<'a> {
             }
             "raise" => self.raise(line),
             "settle" => self.settle_by_hand(line),
+            "ask" => self.ask(line),
+            "done" => self.done(line),
             "terminate" => {
                 let (by, why) = ("ann".to_owned(), "wedged".to_owned());
                 self.turn(Command::Terminate { by, why });
@@ -119,6 +122,30 @@ impl<'a> Play<'a> {
                 line.text
             ),
         }
+    }
+
+    /// `ask TOOLS ID TOOL ARGUMENT [told=ID,..]`: a model asks for a tool.
+    fn ask(&mut self, line: &Line) {
+        line.only(&["told"]);
+        let tools = self.call(line.word(0));
+        let class = self.world.run.class();
+        let (tool, node) = class.find(line.word(2)).expect("a tool of the class");
+        let told = line.option("told").into_iter();
+        let told = told.flat_map(|ids| ids.split(',')).map(str::to_owned);
+        let ask = AskTool {
+            tools,
+            id: line.word(1).to_owned(),
+            tool,
+            prepared: code::prepared(node, line.word(3)),
+            told: told.collect(),
+        };
+        self.turn(Command::ToolCall(Box::new(ask)));
+    }
+
+    /// `done TOOLS`: the model asks for nothing more.
+    fn done(&mut self, line: &Line) {
+        let call = self.call(line.word(0));
+        self.turn(Command::ToolsDone { call });
     }
 
     /// What a person says of a write; `of` names an attempt that is not the newest.

@@ -428,6 +428,8 @@ fn can_come_again(command: &Command) -> bool {
         | Command::Continue { .. }
         | Command::Raise { .. }
         | Command::SettleByHand(_)
+        | Command::ToolCall(_)
+        | Command::ToolsDone { .. }
         | Command::Terminate { .. }
         | Command::Quarantine { .. } => true,
         Command::TakeOver { .. }

@@ -20,5 +20,6 @@ mod size;
 mod stops;
 mod table;
 mod times;
+mod tools;
 mod walkthrough;
 mod writes;

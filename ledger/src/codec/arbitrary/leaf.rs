@@ -97,6 +97,10 @@ pub(super) fn rung() -> impl Strategy<Value = Rung> {
     any::<u8>().prop_map(Rung)
 }
 
+pub(super) fn tool_call_id() -> impl Strategy<Value = String> {
+    vec(any::<char>(), 1..32).prop_map(String::from_iter)
+}
+
 pub(super) fn ruling() -> impl Strategy<Value = Ruling> {
     select(&[Ruling::Applied, Ruling::NotApplied][..])
 }

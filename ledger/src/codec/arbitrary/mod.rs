@@ -13,10 +13,11 @@ pub(super) use values::{alert, command, entry, summary, waiters};
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_machine::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
-    Prepared, Raise, RunStarted, SettledByHand,
+    Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
 use mainstay_types::{
-    ClassName, ClassVersion, EffectKey, EffectName, Epoch, Failure, LapNo, Position, Scope, Sent,
+    ClassName, ClassVersion, EffectKey, EffectName, Epoch, Failure, LapNo, NodeId, Position, Scope,
+    Sent,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -69,6 +70,27 @@ fn of_runs() -> impl Strategy<Value = Event> {
         by_hand(),
         Just(Event::RunClosed),
     ]
+}
+
+fn tool_called() -> impl Strategy<Value = Event> {
+    let new = (any::<u16>(), any::<u32>(), prepared()).prop_map(|(node, slot, prepared)| {
+        let node = NodeId(node);
+        ToolMade::New {
+            node,
+            slot,
+            prepared,
+        }
+    });
+    let made = prop_oneof![new, call().prop_map(ToolMade::Joined)];
+    let told = vec(tool_call_id(), 0..4);
+    (call(), tool_call_id(), made, told).prop_map(|(tools, id, made, told)| {
+        Event::ToolCalled(Box::new(ToolCalled {
+            tools,
+            id,
+            made,
+            told,
+        }))
+    })
 }
 
 fn by_hand() -> impl Strategy<Value = Event> {
@@ -144,6 +166,8 @@ fn started() -> impl Strategy<Value = RunStarted> {
 fn of_calls() -> impl Strategy<Value = Event> {
     prop_oneof![
         (call(), prepared()).prop_map(|(call, prepared)| Event::CallPrepared { call, prepared }),
+        tool_called(),
+        call().prop_map(|call| Event::ToolsDone { call }),
         (call(), vec(prepared(), 0..5))
             .prop_map(|(call, items)| Event::ListRecorded { call, items }),
         (call(), rung(), payload()).prop_map(|(call, rung, result)| Event::CallSettled {

@@ -7,7 +7,7 @@ use mainstay_machine::run::{Held, Later};
 use mainstay_machine::streak::Streak;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
-    OutcomeKind, Phase, Repair, RunParts,
+    OutcomeKind, Phase, Repair, RunParts, ToolsAsked,
 };
 use mainstay_types::{Epoch, LapNo, NodeId, Payload, Seq, limits};
 use proptest::collection::vec;
@@ -180,8 +180,10 @@ fn call_state() -> impl Strategy<Value = Call> {
         option::of(an_effect()),
         option::of(items),
         option::of(run()),
+        (any::<u32>(), option::of(tools_asked())),
     );
-    (place, asked, rest).prop_map(|(place, asked, (effect, items, key_holder))| {
+    (place, asked, rest).prop_map(|(place, asked, (effect, items, key_holder, tool))| {
+        let (slot, model) = tool;
         let (node, item, phase, needs_open) = place;
         let (prepared, (rung, rung_attempts, streak, repair), attempts) = asked;
         Call {
@@ -198,7 +200,18 @@ fn call_state() -> impl Strategy<Value = Call> {
             effect,
             items,
             key_holder,
+            slot,
+            asked: model,
         }
+    })
+}
+
+fn tools_asked() -> impl Strategy<Value = ToolsAsked> {
+    let calls = vec((tool_call_id(), call()), 0..5);
+    (calls, vec(call(), 0..5), any::<bool>()).prop_map(|(calls, told, done)| ToolsAsked {
+        calls,
+        told,
+        done,
     })
 }
 

@@ -1,17 +1,17 @@
 //! Strategies for what is stored as the value of a key: rows, entries, alerts, commands, waits.
 
 use mainstay_machine::{
-    Alert, AlertKind, AskRaise, AskSettle, EffectEntry, EntryState, OutcomeKind, RunState,
+    Alert, AlertKind, AskRaise, AskSettle, AskTool, EffectEntry, EntryState, OutcomeKind, RunState,
     SettleEnd, StateReason, Summary,
 };
-use mainstay_types::{Code, EffectKey, LapNo};
+use mainstay_types::{Code, EffectKey, LapNo, NodeId};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::leaf::*;
-use super::{budget, class, effect_key, failure};
+use super::{budget, class, effect_key, failure, prepared};
 use crate::inbox::InboxCommand;
 use crate::wait::{Waiter, Waiters};
 
@@ -132,6 +132,23 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
             end
         }),
         effect_key().prop_map(|key| InboxCommand::KeySettled { key }),
+        (
+            call(),
+            tool_call_id(),
+            any::<u16>(),
+            prepared(),
+            vec(tool_call_id(), 0..4)
+        )
+            .prop_map(|(tools, id, tool, prepared, told)| {
+                InboxCommand::ToolCall(Box::new(AskTool {
+                    tools,
+                    id,
+                    tool: NodeId(tool),
+                    prepared,
+                    told,
+                }))
+            }),
+        call().prop_map(|call| InboxCommand::ToolsDone { call }),
         (call(), attempt(), ruling(), payload(), text(), text()).prop_map(
             |(call, attempt, ruling, result, by, why)| {
                 InboxCommand::SettleByHand(AskSettle {

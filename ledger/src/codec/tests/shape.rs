@@ -12,6 +12,7 @@ const FILES: &[&str] = &[
     "v1/decision.rs",
     "v1/effect.rs",
     "v1/run.rs",
+    "v1/tools.rs",
     "v1/value.rs",
     "v1/wire.rs",
     "v1/words.rs",

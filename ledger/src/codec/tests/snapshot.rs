@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mainstay_machine::{Run, RunParts, SNAPSHOT_SCHEMA, apply};
+use mainstay_graph::TaskClass;
+use mainstay_machine::{Event, Run, RunParts, SNAPSHOT_SCHEMA, apply};
 use mainstay_types::{Digest, Payload, Seq, Timestamp, limits};
 use proptest::prelude::*;
 
@@ -146,18 +147,28 @@ fn golden(what: &str) -> PathBuf {
 }
 
 /// The logs that states are made of.
-fn logs() -> [Vec<Stamped>; 3] {
+fn logs() -> [Vec<Stamped>; 4] {
     [
         sample::story(1),
         sample::short_story(2),
         sample::repaired_story(3),
+        sample::asked_story(4),
     ]
+}
+
+fn class_of(log: &[Stamped]) -> TaskClass {
+    let Event::RunStarted(started) = &log[0].event else {
+        panic!("a log begins with its run");
+    };
+    match started.class.name.as_str() {
+        "shop" => sample::shop(),
+        name => sample::class(name, 3),
+    }
 }
 
 /// The states that a log makes, each with the newest time in it.
 fn states(log: &[Stamped]) -> Vec<(Run, Timestamp)> {
-    let class = Arc::new(sample::class("meeting-analysis", 3));
-    let mut run = Run::unborn(class);
+    let mut run = Run::unborn(Arc::new(class_of(log)));
     let mut newest = Timestamp::from_millis(i64::MIN);
     let after = log.iter().enumerate().map(|(at, stamped)| {
         let applied = apply(&mut run, &stamped.event);

@@ -7,6 +7,7 @@ pub(super) mod call;
 pub(super) mod decision;
 pub(super) mod effect;
 pub(super) mod run;
+pub(super) mod tools;
 mod value;
 pub(super) mod wire;
 pub(super) mod words;

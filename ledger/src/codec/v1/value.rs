@@ -8,6 +8,7 @@ use mainstay_machine::{Alert, AskRaise, AskSettle, EffectEntry, EntryState, Sett
 use super::call::FailureV1;
 use super::effect::EffectKeyV1;
 use super::run::{BudgetV1, ClassRefV1};
+use super::tools::AskToolV1;
 use super::wire::{Blob, Text, Wire, frozen};
 use super::words::{AlertKindV1, OutcomeKindV1, RulingV1, RunStateV1};
 use crate::check::Head;
@@ -170,6 +171,10 @@ pub(super) enum InboxCommandV1 {
         why: Text,
     },
     SettleByHand(AskSettleV1),
+    ToolCall(AskToolV1),
+    ToolsDone {
+        call: u32,
+    },
 }
 
 frozen! {
@@ -215,6 +220,10 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 why: Wire::wire(&ask.why),
             },
             InboxCommand::SettleByHand(ask) => Self::SettleByHand(Wire::wire(ask)),
+            InboxCommand::ToolCall(ask) => Self::ToolCall(Wire::wire(&**ask)),
+            InboxCommand::ToolsDone { call } => Self::ToolsDone {
+                call: Wire::wire(call),
+            },
         }
     }
 
@@ -253,6 +262,10 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 why: why.domain()?,
             }),
             Self::SettleByHand(ask) => InboxCommand::SettleByHand(ask.domain()?),
+            Self::ToolCall(ask) => InboxCommand::ToolCall(Box::new(ask.domain()?)),
+            Self::ToolsDone { call } => InboxCommand::ToolsDone {
+                call: call.domain()?,
+            },
         })
     }
 }

@@ -135,6 +135,7 @@ fn attempts_carry_when_they_began_and_ended_and_effects_their_keys() {
             "lookups": 0,
             "in_doubt_since": null,
             "next_lookup_at": null,
+            "settled_by": null,
             "absent_after": null,
         })
     );

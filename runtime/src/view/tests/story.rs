@@ -81,6 +81,7 @@ fn node(name: &str, kind: NodeKind, inputs: &[u16]) -> Node {
         inputs: inputs.iter().copied().map(NodeId).collect(),
         when: None,
         output: schema(),
+        tool: None,
     }
 }
 
