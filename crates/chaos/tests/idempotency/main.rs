@@ -1,0 +1,7 @@
+//! The experiment "idempotency" on its real receiver, at a small size.
+
+#![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
+
+mod receiver;
+mod strategies;
+mod wrappers;
