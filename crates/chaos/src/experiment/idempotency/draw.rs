@@ -94,11 +94,10 @@ impl Draws {
     }
 
     /// The moments of a late request: done somewhere below the bound, with room for the work and
-    /// for a timer that is late itself; answered well behind the client's timeout, so that no reply
-    /// that is drawn late is ever in time.
+    /// for a machine that is late itself; answered well behind the client's timeout, so that no
+    /// reply that is drawn late is in time.
     fn late_by(&self, draw: f64) -> Fate {
-        let room = self.faults.bound().mul_f64(0.9);
-        let lands = room.saturating_sub(2 * self.faults.work()).mul_f64(draw);
+        let lands = self.faults.bound().mul_f64(0.75 * draw);
         Fate::Late {
             lands,
             answers: self.faults.timeout().mul_f64(1.5),

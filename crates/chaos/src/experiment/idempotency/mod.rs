@@ -7,6 +7,7 @@
 //!
 //! A time-out means "nobody knows". Nothing here must ever read it as "it failed".
 
+mod awake;
 mod draw;
 mod faults;
 mod picture;
@@ -81,7 +82,7 @@ pub enum ExperimentError {
 }
 
 /// Runs every one of `strategies`, one after the other, each on a receiver of its own. Needs a
-/// tokio runtime; with several threads, sessions and receiver wait less for each other.
+/// tokio runtime; one thread is the steadiest where other programs want the cores, too.
 ///
 /// Cancel safe: nothing outlives the future but requests that are already under way.
 pub async fn run(
@@ -112,8 +113,9 @@ async fn try_one(
     let stage = Arc::new(stage(options, strategy).await?);
     let told = all_sessions(&stage, options, hears).await;
     let truth = stage.receiver.settled().await;
-    let unanswered = stage.client.unanswered().load(Ordering::Relaxed);
-    let late_by_load = unanswered.saturating_sub(truth.sends_struck) + truth.sends_expired;
+    let unanswered = stage.client.unanswered();
+    // A reply that was drawn late and came in time all the same would be a fault less.
+    let late_by_load = unanswered.abs_diff(truth.sends_struck) + truth.sends_expired;
     Ok((score(strategy.name(), &told, &truth), late_by_load))
 }
 
@@ -142,10 +144,14 @@ async fn all_sessions(stage: &Arc<Stage>, options: &Options, hears: &Hears) -> V
     let (next, ended) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let total = options.sessions;
     let mut clients = JoinSet::new();
-    for _ in 0..options.faults.load.sessions_at_once.min(total) {
+    let at_once = options.faults.load.sessions_at_once.min(total);
+    for at in 0..at_once {
         let (stage, hears) = (Arc::clone(stage), Arc::clone(hears));
         let (next, ended) = (Arc::clone(&next), Arc::clone(&ended));
+        // All connections at one moment would make the first sends late by themselves.
+        let begins = options.faults.bound() * at / at_once;
         clients.spawn(async move {
+            tokio::time::sleep(begins).await;
             let mut told = Vec::new();
             loop {
                 let session = next.fetch_add(1, Ordering::Relaxed);

@@ -57,13 +57,14 @@ const SERIES: [Series; SERIES_COUNT as usize] = [
     },
 ];
 
-const LEFT: u32 = 56;
+const LEFT: u32 = 32;
 const TOP: u32 = 64;
 const BARS_HEIGHT: u32 = 200;
 const BAR: u32 = 18;
 const BETWEEN_BARS: u32 = 4;
 const BETWEEN_GROUPS: u32 = 30;
 const LEGEND_LINE: u32 = 20;
+const LETTERS_LEFT: u32 = 280;
 
 /// Width of one strategy's bars with the room behind them.
 const GROUP: u32 = SERIES_COUNT * (BAR + BETWEEN_BARS) + BETWEEN_GROUPS;
@@ -77,7 +78,7 @@ pub fn svg(report: &Report, titles: &[&str]) -> String {
     let groups = u32::try_from(report.rows.len()).unwrap_or(u32::MAX);
     let width = (LEFT + groups.saturating_mul(GROUP)).max(WIDTH_MIN);
     let ground = TOP + BARS_HEIGHT;
-    let lines = groups + SERIES_COUNT;
+    let lines = groups.max(SERIES_COUNT);
     let height = ground + 44 + lines * LEGEND_LINE;
     let mut out = head(width, height);
     let title = format!(
@@ -86,6 +87,11 @@ pub fn svg(report: &Report, titles: &[&str]) -> String {
     );
     let _ = writeln!(out, "<title>{title}</title>");
     out.push_str(&style());
+    // Its own ground: the page around it may be of the other kind than its reader asked for.
+    let _ = writeln!(
+        out,
+        "<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>"
+    );
     text(&mut out, (16, 28), "h", &title);
     let max = report
         .rows
@@ -94,7 +100,7 @@ pub fn svg(report: &Report, titles: &[&str]) -> String {
         .max()
         .unwrap_or(0)
         .max(1);
-    axis(&mut out, width, max);
+    ground_line(&mut out, width);
     for (group, row) in (0_u32..).zip(&report.rows) {
         bars(&mut out, LEFT + group * GROUP, row, max);
     }
@@ -117,8 +123,9 @@ fn head(width: u32, height: u32) -> String {
 /// Bars, words and lines, for white and for black.
 fn style() -> String {
     let mut light = String::from("text{font:12px sans-serif;fill:#202124}.h{font-size:15px}");
-    light.push_str(".n{text-anchor:middle}.r{text-anchor:end}line{stroke:#9aa0a6}");
-    let mut dark = String::from("text{fill:#e8eaed}");
+    light.push_str(".ground{fill:#fff}");
+    light.push_str(".n{text-anchor:middle}line{stroke:#9aa0a6}");
+    let mut dark = String::from("text{fill:#e8eaed}.ground{fill:#202124}");
     for series in &SERIES {
         let _ = write!(light, ".{}{{fill:{}}}", series.class, series.light);
         let _ = write!(dark, ".{}{{fill:{}}}", series.class, series.dark);
@@ -126,15 +133,13 @@ fn style() -> String {
     format!("<style>{light}@media(prefers-color-scheme:dark){{{dark}}}</style>\n")
 }
 
-fn axis(out: &mut String, width: u32, max: u64) {
-    for (value, y) in [(max, TOP), (0, TOP + BARS_HEIGHT)] {
-        let (from, to) = (LEFT - 8, width - 16);
-        let _ = writeln!(
-            out,
-            "<line x1=\"{from}\" y1=\"{y}\" x2=\"{to}\" y2=\"{y}\"/>"
-        );
-        text(out, (LEFT - 14, y + 4), "r", &value.to_string());
-    }
+/// The line that the bars stand on; their heights are written on them.
+fn ground_line(out: &mut String, width: u32) {
+    let (from, to, y) = (LEFT - 8, width - 16, TOP + BARS_HEIGHT);
+    let _ = writeln!(
+        out,
+        "<line x1=\"{from}\" y1=\"{y}\" x2=\"{to}\" y2=\"{y}\"/>"
+    );
 }
 
 fn bars(out: &mut String, left: u32, row: &Score, max: u64) {
@@ -156,9 +161,9 @@ fn bars(out: &mut String, left: u32, row: &Score, max: u64) {
     text(out, (middle, ground + 20), "n h", row.strategy);
 }
 
+/// What the colours mean, and beside it what the letters mean.
 fn legend(out: &mut String, top: u32, report: &Report, titles: &[&str]) {
-    let mut y = top;
-    for series in &SERIES {
+    for (series, y) in SERIES.iter().zip((top..).step_by(LEGEND_LINE as usize)) {
         let _ = writeln!(
             out,
             "<rect class=\"{}\" x=\"16\" y=\"{}\" width=\"12\" height=\"12\"/>",
@@ -166,11 +171,11 @@ fn legend(out: &mut String, top: u32, report: &Report, titles: &[&str]) {
             y - 10
         );
         text(out, (36, y), "l", series.label);
-        y += LEGEND_LINE;
     }
-    for (row, title) in report.rows.iter().zip(titles) {
-        text(out, (16, y), "l", &format!("{}: {title}", row.strategy));
-        y += LEGEND_LINE;
+    let rows = report.rows.iter().zip(titles);
+    for ((row, title), y) in rows.zip((top..).step_by(LEGEND_LINE as usize)) {
+        let words = format!("{}: {title}", row.strategy);
+        text(out, (LETTERS_LEFT, y), "l", &words);
     }
 }
 
@@ -246,7 +251,8 @@ mod tests {
         for (count, height) in [(144, "200"), (0, "0"), (1, "2")] {
             let drawn = svg(&report(count), &["", ""]);
             let bars: Vec<&str> = drawn.lines().filter(|l| l.starts_with("<rect")).collect();
-            let first_of_b = bars[5];
+            // The ground, and five bars of A.
+            let first_of_b = bars[1 + 5];
             assert!(
                 first_of_b.ends_with(&format!("height=\"{height}\"/>")),
                 "{first_of_b}"

@@ -10,6 +10,7 @@ use std::time::Duration;
 use reqwest::{StatusCode, redirect, retry};
 use serde::{Deserialize, Serialize};
 
+use super::awake::awake;
 use super::receiver::{OrderRequest, Placed};
 
 /// What a model gives when it calls a tool, and nothing else.
@@ -119,7 +120,7 @@ pub struct ToolClient {
     http: reqwest::Client,
     timeout: Duration,
     resends_max: u32,
-    unanswered: Arc<AtomicU64>,
+    unanswered: AtomicU64,
 }
 
 impl ToolClient {
@@ -136,15 +137,14 @@ impl ToolClient {
             http,
             timeout,
             resends_max,
-            unanswered: Arc::default(),
+            unanswered: AtomicU64::new(0),
         })
     }
 
-    /// Sends of orders that had no reply in time. A strategy with a client of its own adds to it:
-    /// what is beyond the drawn faults is the machine's load, and is reported.
-    #[must_use]
-    pub fn unanswered(&self) -> &Arc<AtomicU64> {
-        &self.unanswered
+    /// Sends of orders that had no reply in time. What is beyond the drawn faults is the machine's
+    /// load, and is reported.
+    pub(crate) fn unanswered(&self) -> u64 {
+        self.unanswered.load(Ordering::Relaxed)
     }
 
     async fn send(
@@ -169,7 +169,12 @@ impl ToolClient {
         order: &OrderRequest,
         key: Option<&str>,
     ) -> Result<Placed, SendError> {
-        let sent = self.exchange(base, order, key).await;
+        // Dropping the exchange closes its connection, as a client's timeout does.
+        let sent = tokio::select! {
+            biased;
+            sent = self.exchange(base, order, key) => sent,
+            () = awake(self.timeout) => Err(SendError::NoReply),
+        };
         if sent == Err(SendError::NoReply) {
             self.unanswered.fetch_add(1, Ordering::Relaxed);
         }
@@ -186,9 +191,12 @@ impl ToolClient {
         if let Some(key) = key {
             request = request.header("idempotency-key", format!("\"{key}\""));
         }
-        let request = request.json(order).timeout(self.timeout);
         // Whatever cut the exchange short, the order may have arrived.
-        let reply = request.send().await.map_err(|_| SendError::NoReply)?;
+        let reply = request
+            .json(order)
+            .send()
+            .await
+            .map_err(|_| SendError::NoReply)?;
         let status = reply.status();
         if status == StatusCode::CREATED {
             return reply.json().await.map_err(|_| SendError::NoReply);
@@ -220,6 +228,12 @@ impl Line {
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
+    }
+
+    /// Counts a send of an order that had no reply in time, for a strategy with a client of its
+    /// own.
+    pub fn had_no_reply(&self) {
+        self.client.unanswered.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Sends an order, and sends the same again without a reply, as HTTP clients do.

@@ -5,12 +5,13 @@
 
 use std::future::{Future, pending};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::time::{sleep, sleep_until};
 use tokio_util::task::TaskTracker;
 
+use super::super::awake::awake;
 use super::super::draw::{Ask, Draws, Fate, Intent};
 use super::super::faults::Faults;
 use super::Keys;
@@ -97,18 +98,18 @@ impl Desk {
         land: impl Future<Output = T> + Send + 'static,
     ) -> T {
         let (lands, answers) = match fate {
-            Fate::InTime => (arrived, arrived),
-            Fate::Late { lands, answers } => (arrived + lands, arrived + answers),
+            Fate::InTime => (Duration::ZERO, Duration::ZERO),
+            Fate::Late { lands, answers } => (lands, answers),
             // No reply ever: the connection stays open until the client gives up.
             Fate::Lost => return pending().await,
         };
         let landed = self.landings.spawn(async move {
-            sleep_until(lands.into()).await;
+            sleep_until((arrived + lands).into()).await;
             land.await
         });
-        let landed = landed.await.expect("a landing does not panic");
-        sleep_until(answers.into()).await;
-        landed
+        // A landing goes by the clock, because of the bound; a reply goes by what its client counts.
+        let (landed, ()) = tokio::join!(landed, awake(answers));
+        landed.expect("a landing does not panic")
     }
 
     async fn land(
