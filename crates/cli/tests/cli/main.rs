@@ -4,6 +4,8 @@
 
 mod bench;
 mod canary;
+#[cfg(feature = "chaos")]
+mod chaos;
 mod commands;
 mod completion;
 mod exchange;
