@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "an unwrap in a test is its failure")]
 
+mod figures;
 mod receiver;
 mod strategies;
 mod wrappers;

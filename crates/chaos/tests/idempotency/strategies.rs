@@ -36,7 +36,7 @@ async fn score(faults: Faults, strategy: impl Strategy + 'static) -> Score {
     tried(faults, &[Arc::new(strategy)]).await.rows.remove(0)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn without_retries_nothing_is_doubled_and_much_is_reported_failed() {
     let score = score(many_faults(), NoRetries).await;
     assert_eq!(score.duplicates, 0, "{score:?}");
@@ -46,7 +46,7 @@ async fn without_retries_nothing_is_doubled_and_much_is_reported_failed() {
     assert!(score.sends_per_session < 1.3, "{score:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_key_per_call_id_stops_the_clients_resends_and_not_the_models() {
     let strategies: [Arc<dyn Strategy>; 2] = [Arc::new(RetriesWithoutKeys), Arc::new(KeyPerCallId)];
     let rows = tried(many_faults(), &strategies).await.rows;
@@ -55,7 +55,7 @@ async fn a_key_per_call_id_stops_the_clients_resends_and_not_the_models() {
     assert_eq!(rows[1].real_orders_swallowed, 0, "{rows:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_key_from_the_arguments_is_pierced_by_a_memo_and_swallows_second_orders() {
     let score = score(many_faults(), KeyFromArguments).await;
     assert!(0 < score.duplicates, "{score:?}");
@@ -67,14 +67,14 @@ async fn a_key_from_the_arguments_is_pierced_by_a_memo_and_swallows_second_order
     assert_eq!((score.duplicates, score.real_orders_swallowed), (0, 0));
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_key_from_the_run_doubles_and_swallows_nothing_and_still_reports_failures() {
     let score = score(many_faults(), KeyFromRun).await;
     assert_eq!((score.duplicates, score.real_orders_swallowed), (0, 0));
     assert!(0 < score.placed_but_reported_failed, "{score:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn who_calls_again_after_a_confirmation_orders_again_unless_the_key_is_the_runs() {
     let mut faults = many_faults();
     faults.model.calls_again_after_done = 0.5;
@@ -87,7 +87,7 @@ async fn who_calls_again_after_a_confirmation_orders_again_unless_the_key_is_the
     assert_eq!(from_run.reordered_after_confirmation, 0, "{from_run:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn without_faults_every_strategy_sends_once_per_order() {
     let mut faults = many_faults();
     faults.send.lost = 0.0;
@@ -107,7 +107,7 @@ async fn without_faults_every_strategy_sends_once_per_order() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn every_session_is_heard_of() {
     let heard = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let counts = Arc::clone(&heard);
