@@ -107,7 +107,7 @@ impl Desk {
             sleep_until((arrived + lands).into()).await;
             land.await
         });
-        // A landing goes by the clock, because of the bound; a reply goes by what its client counts.
+        // A landing goes by the clock, because of the bound; a reply by what its client counts.
         let (landed, ()) = tokio::join!(landed, awake(answers));
         landed.expect("a landing does not panic")
     }
