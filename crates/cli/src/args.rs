@@ -13,6 +13,8 @@ use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, ruling, state};
 use mainstay_types::{ClassName, CostUnits, EffectKey, RunId, Tenant, limits};
 
 use crate::bench::BenchVerb;
+#[cfg(feature = "chaos")]
+use crate::chaos::ChaosVerb;
 use crate::prefix::RunPrefix;
 use crate::said::Said;
 use crate::store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};
@@ -111,6 +113,10 @@ pub enum Verb {
     /// Measure this build on this disk, in a store of its own
     #[command(subcommand)]
     Bench(BenchVerb),
+    /// Try ways of doing things on services that fail on purpose
+    #[cfg(feature = "chaos")]
+    #[command(subcommand)]
+    Chaos(ChaosVerb),
     /// Explain an error code; without one, list them
     Error(ErrorArgs),
     /// Print the completion script of a shell

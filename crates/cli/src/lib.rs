@@ -43,6 +43,8 @@
 mod alerts;
 mod args;
 mod bench;
+#[cfg(feature = "chaos")]
+mod chaos;
 mod completion;
 mod effects;
 mod error;
@@ -75,6 +77,8 @@ pub use args::{
     ErrorArgs, GraphArgs, GraphFormat, RunVerb, RunsArgs, SettleArgs, ShowArgs, Verb,
 };
 pub use bench::{BenchVerb, CallsArgs, LedgerChoice, OpenArgs, PlaceArgs, ResumeArgs};
+#[cfg(feature = "chaos")]
+pub use chaos::{ChaosVerb, ExperimentVerb, IdempotencyArgs};
 pub use prefix::RunPrefix;
 pub use store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};
 
@@ -129,6 +133,8 @@ impl Cli {
             Verb::Prune(args) => store::prune(args, &output),
             Verb::Erase(args) => store::erase(args, &output),
             Verb::Bench(verb) => bench::bench(verb, &output),
+            #[cfg(feature = "chaos")]
+            Verb::Chaos(verb) => chaos::chaos(verb, &output),
             Verb::Error(args) => explain::explain(args, &output),
             Verb::Completion(args) => completion::print(args, &output),
         };

@@ -1,7 +1,7 @@
 //! The binary `mainstay`: the command line without any class of its own.
 //!
-//! It must never hold anything that a user's binary with the same commands would lack, except its
-//! choice of an allocator (`PERFORMANCE.md`).
+//! It must never hold anything that a user's binary with the same commands and features would lack,
+//! except its choice of an allocator (`PERFORMANCE.md`).
 
 use std::process::ExitCode;
 

@@ -37,6 +37,11 @@ fn every_command_has_help_of_its_own() {
         (&["bench", "calls", "--help"], "--fan-out <N>"),
         (&["bench", "open", "--help"], "--driven <N>"),
         (&["bench", "resume", "--help"], "--answered <N>"),
+        #[cfg(feature = "chaos")]
+        (
+            &["chaos", "experiment", "idempotency", "--help"],
+            "--sessions <N>",
+        ),
         (&["error", "--help"], "[CODE]"),
     ] {
         let help = say(args).data().replace("Possible values:", "");

@@ -5,6 +5,8 @@
 mod bench;
 mod by_hand;
 mod canary;
+#[cfg(feature = "chaos")]
+mod chaos;
 mod commands;
 mod completion;
 mod exchange;

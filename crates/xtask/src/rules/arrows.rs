@@ -133,7 +133,7 @@ const PLACES: &[Place] = &[
     ),
     place(
         "mainstay-chaos",
-        "chaos",
+        "crates/chaos",
         Uses::Only(&[
             "mainstay-types",
             "mainstay-graph",
