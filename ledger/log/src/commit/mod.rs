@@ -1,6 +1,7 @@
 //! Writing: one committer for all, a group at a time.
 
 pub(crate) mod committer;
+pub(crate) mod company;
 pub(crate) mod group;
 pub(crate) mod progress;
 pub(crate) mod queue;

@@ -2,7 +2,8 @@
 //!
 //! A caller that nobody else competes with commits on its own thread: handing the request over and
 //! back would cost as much again as the sync of a fast disk. As soon as callers come together the
-//! thread takes over, since groups are what makes many of them fast.
+//! thread takes over, since groups are what makes many of them fast; callers that share one thread
+//! count as coming together, although they never ask at once while it commits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +14,7 @@ use parking_lot::Mutex;
 
 use crate::blocking;
 use crate::commit::committer::Committer;
+use crate::commit::company::Company;
 use crate::commit::progress::Progress;
 use crate::commit::queue::{Answer, Queue, Reply, Served, Wish};
 use crate::commit::taken::Taken;
@@ -28,6 +30,7 @@ pub(crate) struct Shared {
     standing: Arc<Standing>,
     /// Callers that have asked and have no answer yet.
     asking: AtomicUsize,
+    company: Company,
     /// Held by whoever frees segments, and by an import, whose records lie in some before their run
     /// has a row.
     pub(crate) housekeeping: Mutex<()>,
@@ -41,6 +44,7 @@ impl Shared {
             committer: Mutex::new(committer),
             queue,
             asking: AtomicUsize::new(0),
+            company: Company::default(),
             housekeeping: Mutex::new(()),
         })
     }
@@ -85,9 +89,10 @@ impl Shared {
         // Rows would only gather in memory; opening again makes the table anew.
         self.standing.check()?;
         let asking = Asking::enter(&self.asking);
-        let left = match asking.is_alone() {
-            true => self.serve_alone(wish),
-            false => Some(wish),
+        let handed_over = self.company.wish(asking.is_alone());
+        let left = match handed_over {
+            None => self.serve_alone(wish),
+            Some(_) => Some(wish),
         };
         if let Some(wish) = left {
             self.queue
@@ -95,7 +100,11 @@ impl Shared {
                 .await
                 .map_err(|_| self.progress.gone())?;
         }
-        answer.await.unwrap_or_else(|_| Err(self.progress.gone()))
+        let answer = answer.await;
+        if let Some(handed_over) = handed_over {
+            handed_over.is_answered();
+        }
+        answer.unwrap_or_else(|_| Err(self.progress.gone()))
     }
 
     /// Asks for housekeeping and blocks until it is durable.
