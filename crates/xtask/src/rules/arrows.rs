@@ -131,6 +131,7 @@ const PLACES: &[Place] = &[
             "mainstay-runtime",
         ]),
     ),
+    // An experiment tries engines on a real store, as a user would have one.
     place(
         "mainstay-chaos",
         "crates/chaos",
@@ -142,6 +143,7 @@ const PLACES: &[Place] = &[
             "mainstay-dispatch",
             "mainstay-class",
             "mainstay-ledger",
+            "mainstay-ledger-sled",
             "mainstay-router",
             "mainstay-sim",
             "mainstay-runtime",
