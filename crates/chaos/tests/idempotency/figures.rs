@@ -1,5 +1,5 @@
-//! The figures of strategies A to E, held against the source's. At full size it prints the table of
-//! `EXPERIMENT.md`.
+//! The figures of strategies A to E, held against the source's, and those of F, F2 and F3 against
+//! what they promise. At full size it prints the tables of `EXPERIMENT.md`.
 //!
 //! Zeros are structure and hold for each seed; the others are chance, and may be away from the
 //! source's by three standard deviations.
@@ -57,10 +57,15 @@ const FIGURES: [Figure; 9] = [
 
 impl Figure {
     fn counts(&self, reports: &[Vec<Score>]) -> Vec<f64> {
-        let mine = |row: &&Score| row.strategy == self.strategy;
-        let rows = reports.iter().flatten().filter(mine);
-        rows.map(|row| (self.of)(row) as f64).collect()
+        of(self.strategy, reports, |row| (self.of)(row) as f64)
     }
+}
+
+/// What one strategy came to with each seed.
+fn of(strategy: &str, reports: &[Vec<Score>], what: impl Fn(&Score) -> f64) -> Vec<f64> {
+    let mine = |row: &&Score| row.strategy == strategy;
+    let rows = reports.iter().flatten().filter(mine);
+    rows.map(what).collect()
 }
 
 fn mean(of: &[f64]) -> f64 {
@@ -90,22 +95,24 @@ async fn rows(seed: u64, strategies: &[Arc<dyn Strategy>]) -> Vec<Score> {
 }
 
 #[tokio::test]
-async fn they_come_out_as_in_the_source() {
+async fn they_come_out_as_in_the_source_and_mainstay_loses_and_doubles_nothing() {
     let seeds: Vec<u64> = match std::env::var(SIZE).is_ok_and(|size| size == "full") {
         true => (1..=SEEDS_FULL).collect(),
         false => vec![SEED_DEFAULT],
     };
-    let ours = strategies::all();
-    let in_source = |one: &Arc<dyn Strategy>| ["A", "B", "C", "D", "E"].contains(&one.name());
-    let compared: Vec<_> = ours.into_iter().filter(in_source).collect();
     let mut reports = Vec::new();
     for seed in seeds {
-        reports.push(rows(seed, &compared).await);
+        reports.push(rows(seed, &strategies::all()).await);
     }
+    compare(&reports);
+    promised(&reports);
+}
+
+fn compare(reports: &[Vec<Score>]) {
     println!("| strategy | figure | source | mean | standard deviation | source is away by |");
     println!("|---|---|---|---|---|---|");
     for figure in &FIGURES {
-        let counts = figure.counts(&reports);
+        let counts = figure.counts(reports);
         let (mean, deviation) = (mean(&counts), deviation(&counts, figure.source));
         let away = (figure.source - mean).abs();
         let Figure {
@@ -120,12 +127,46 @@ async fn they_come_out_as_in_the_source() {
         );
         assert!(in_deviations <= 3.0, "{strategy} {label}: {counts:?}");
     }
-    for rows in &reports {
+    for rows in reports {
         let duplicates: Vec<u64> = rows.iter().map(|row| row.duplicates).collect();
-        let &[a, b, c, d, e] = duplicates.as_slice() else {
+        let &[a, b, c, d, e, ..] = duplicates.as_slice() else {
             panic!("{duplicates:?}");
         };
         assert!(c < b && d < c && 0 < d, "{duplicates:?}");
         assert_eq!((a, e), (0, 0), "{duplicates:?}");
+    }
+}
+
+/// Sessions of a strategy that a person may be asked to see to, of `SESSIONS_DEFAULT`.
+const TO_PEOPLE_MAX: [(&str, u64); 3] = [("F", 5), ("F2", 5), ("F3", 20)];
+
+fn promised(reports: &[Vec<Score>]) {
+    println!("\n| strategy | most handed to people | mean sends per session | B's |");
+    println!("|---|---|---|---|");
+    let sends = of("B", reports, |row| row.sends_per_session);
+    for (strategy, to_people_max) in TO_PEOPLE_MAX {
+        let to_people = of(strategy, reports, |row| row.handed_to_people as f64);
+        let to_people = to_people.into_iter().fold(0.0, f64::max);
+        let own = of(strategy, reports, |row| row.sends_per_session);
+        println!(
+            "| {strategy} | {to_people} | {:.3} | {:.3} |",
+            mean(&own),
+            mean(&sends)
+        );
+        assert!(to_people <= to_people_max as f64, "{strategy}: {to_people}");
+        for (own, bare) in own.iter().zip(&sends) {
+            assert!(own <= bare, "{strategy}: {own} {bare}");
+        }
+    }
+    let of_ours = |row: &&Score| row.strategy.starts_with('F');
+    for row in reports.iter().flatten().filter(of_ours) {
+        let wrong = [
+            row.duplicates,
+            row.never_placed,
+            row.placed_but_reported_failed,
+            row.real_orders_swallowed,
+            row.reordered_after_confirmation,
+        ];
+        assert_eq!(wrong, [0; 5], "{row:?}");
     }
 }

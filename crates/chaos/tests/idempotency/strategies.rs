@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mainstay_chaos::experiment::idempotency::strategies::{
-    KeyFromArguments, KeyFromRun, KeyPerCallId, NoRetries, RetriesWithoutKeys, all,
+    KeyFromArguments, KeyFromRun, KeyPerCallId, Mainstay, NoRetries, RetriesWithoutKeys, all,
 };
 use mainstay_chaos::experiment::idempotency::{
     self as experiment, Faults, Options, Report, Score, Seed, Strategy,
@@ -85,6 +85,27 @@ async fn who_calls_again_after_a_confirmation_orders_again_unless_the_key_is_the
     assert!(20 < per_call.reordered_after_confirmation, "{per_call:?}");
     assert!(per_call.reordered_after_confirmation <= per_call.duplicates);
     assert_eq!(from_run.reordered_after_confirmation, 0, "{from_run:?}");
+}
+
+#[tokio::test]
+async fn mainstay_doubles_loses_and_misreports_nothing_where_most_sends_go_wrong() {
+    let mut faults = many_faults();
+    faults.send.lost = 0.3;
+    let strategies: [Arc<dyn Strategy>; 3] = [
+        Arc::new(Mainstay::with_business_id()),
+        Arc::new(Mainstay::without_business_id()),
+        Arc::new(Mainstay::with_search_alone()),
+    ];
+    for row in tried(faults, &strategies).await.rows {
+        let wrong = [
+            row.duplicates,
+            row.never_placed,
+            row.placed_but_reported_failed,
+            row.real_orders_swallowed,
+        ];
+        assert_eq!(wrong, [0; 4], "{row:?}");
+        assert!(row.handed_to_people <= 2, "{row:?}");
+    }
 }
 
 #[tokio::test]

@@ -14,7 +14,8 @@ const IDEMPOTENCY: &str = "Count what ways of retrying do to orders, at a tool t
     under a new call id, perhaps with another memo. Each strategy meets the same faults, drawn from \
     the seed, and what models were told is held against the tool's own table. It takes some \
     seconds of real time; a busy machine adds faults of its own, which are counted. No model is \
-    asked, and no store is used.";
+    asked; Mainstay's own strategies write stores of their own in the system's folder for temporary \
+    files, and no other store is touched.";
 
 /// What is tried.
 #[derive(Clone, Debug, Subcommand)]

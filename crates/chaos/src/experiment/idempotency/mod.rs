@@ -10,6 +10,7 @@
 mod awake;
 mod draw;
 mod faults;
+mod look_up;
 mod picture;
 mod receiver;
 mod score;
@@ -26,10 +27,11 @@ use tokio::task::JoinSet;
 
 pub use draw::{Ask, Draws, Fate, Intent, Seed};
 pub use faults::{Client, Faults, FaultsError, Load, Model, Spell, Times, Way};
+pub use look_up::{LookUpError, Standing};
 pub use picture::svg;
 pub use receiver::{Applied, Keys, OrderRequest, Placed, Receiver, Truth};
 pub use score::Score;
-pub use strategy::{OrdersPerRun, Retries, RunContext, Strategy, Wrapper};
+pub use strategy::{OpenError, OrdersPerRun, Retries, RunContext, Strategy, Wrapper};
 pub use tool::{Arguments, Line, SendError, ToolAnswer, ToolCall, ToolClient};
 
 use score::score;
@@ -79,6 +81,15 @@ pub enum ExperimentError {
     /// No HTTP client.
     #[error("the HTTP client cannot be made")]
     Client(#[source] reqwest::Error),
+    /// A strategy without what its runs share, for example its store.
+    #[error("strategy {strategy} cannot be tried")]
+    Strategy {
+        /// Its letter.
+        strategy: &'static str,
+        /// Why.
+        #[source]
+        source: OpenError,
+    },
 }
 
 /// Runs every one of `strategies`, one after the other, each on a receiver of its own. Needs a
@@ -111,7 +122,13 @@ async fn try_one(
     hears: &Hears,
 ) -> Result<(Score, u64), ExperimentError> {
     let stage = Arc::new(stage(options, strategy).await?);
+    let opened = strategy.open(&options.faults).await;
+    opened.map_err(|source| ExperimentError::Strategy {
+        strategy: strategy.name(),
+        source,
+    })?;
     let told = all_sessions(&stage, options, hears).await;
+    strategy.close().await;
     let truth = stage.receiver.settled().await;
     let unanswered = stage.client.unanswered();
     // A reply that was drawn late and came in time all the same would be a fault less.

@@ -5,6 +5,7 @@
 
 use futures_core::future::BoxFuture;
 
+use super::faults::Faults;
 use super::receiver::Keys;
 use super::tool::{Line, ToolAnswer, ToolCall};
 
@@ -35,6 +36,9 @@ pub struct RunContext {
     pub request_no: String,
 }
 
+/// Why a strategy cannot be tried on this machine.
+pub type OpenError = Box<dyn std::error::Error + Send + Sync>;
+
 /// A way of calling the tool.
 pub trait Strategy: Send + Sync {
     /// A letter, perhaps with a number: its row in every table.
@@ -56,6 +60,16 @@ pub trait Strategy: Send + Sync {
     /// How a second order reaches it.
     fn orders_per_run(&self) -> OrdersPerRun {
         OrdersPerRun::Many
+    }
+
+    /// Makes ready what all runs share, before the first is wrapped.
+    fn open<'a>(&'a self, _faults: &'a Faults) -> BoxFuture<'a, Result<(), OpenError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Lets go of it again, once all sessions are over and before the truth is read.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
     }
 
     /// The wrapper of a run; a session has one run, or one per order.

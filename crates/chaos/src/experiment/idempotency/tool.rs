@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use reqwest::{StatusCode, redirect, retry};
+use reqwest::{StatusCode, Url, redirect, retry};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::awake::awake;
@@ -25,7 +26,7 @@ pub struct ToolCall {
 }
 
 /// The arguments of the purchase tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Arguments {
     /// What to order.
     pub item: String,
@@ -169,16 +170,31 @@ impl ToolClient {
         order: &OrderRequest,
         key: Option<&str>,
     ) -> Result<Placed, SendError> {
+        let waits = Waits(&self.unanswered);
         // Dropping the exchange closes its connection, as a client's timeout does.
         let sent = tokio::select! {
             biased;
             sent = self.exchange(base, order, key) => sent,
             () = awake(self.timeout) => Err(SendError::NoReply),
         };
-        if sent == Err(SendError::NoReply) {
-            self.unanswered.fetch_add(1, Ordering::Relaxed);
+        if sent != Err(SendError::NoReply) {
+            waits.are_over();
         }
         sent
+    }
+
+    /// A reply to a question within `wait`, as its status and body.
+    async fn get(&self, url: Url, wait: Duration) -> Option<(StatusCode, Vec<u8>)> {
+        let asked = async {
+            let reply = self.http.get(url).send().await.ok()?;
+            let status = reply.status();
+            Some((status, reply.bytes().await.ok()?.to_vec()))
+        };
+        tokio::select! {
+            biased;
+            answered = asked => answered,
+            () = awake(wait) => None,
+        }
     }
 
     async fn exchange(
@@ -209,6 +225,21 @@ impl ToolClient {
     }
 }
 
+/// A send that waits for its reply: whatever ends the wait, one that had no reply is counted.
+struct Waits<'a>(&'a AtomicU64);
+
+impl Waits<'_> {
+    fn are_over(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// Where a call's requests go: the harness gives it with each call, because the path decides their
 /// fate. It says nothing that a wrapper may make a key of.
 #[derive(Clone)]
@@ -224,20 +255,27 @@ impl Line {
         Self { base, client }
     }
 
-    /// The base URL, without a slash at its end, for a strategy with a client of its own.
+    /// The base URL, without a slash at its end.
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Counts a send of an order that had no reply in time, for a strategy with a client of its
-    /// own.
-    pub fn had_no_reply(&self) {
-        self.client.unanswered.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Sends an order, and sends the same again without a reply, as HTTP clients do.
     pub async fn send(&self, order: &OrderRequest, key: Option<&str>) -> Result<Placed, SendError> {
         self.client.send(&self.base, order, key).await
+    }
+
+    /// Sends an order once, for a strategy that decides for itself what comes next.
+    pub async fn send_once(
+        &self,
+        order: &OrderRequest,
+        key: Option<&str>,
+    ) -> Result<Placed, SendError> {
+        self.client.send_once(&self.base, order, key).await
+    }
+
+    pub(crate) async fn get(&self, url: Url, wait: Duration) -> Option<(StatusCode, Vec<u8>)> {
+        self.client.get(url, wait).await
     }
 }

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::draw::Intent;
@@ -17,7 +18,7 @@ use super::landing::{Desk, Landed, Standing, standing};
 use super::{Keys, key};
 
 /// What is ordered. `request_no` and `slot` are names that a business gives an order, if it does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrderRequest {
     /// What.
@@ -35,7 +36,7 @@ pub struct OrderRequest {
 }
 
 /// An order that was placed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Placed {
     /// The receiver's number of it.
     pub order_no: String,

@@ -6,6 +6,7 @@
 mod arguments;
 mod bare;
 mod call_id;
+mod mainstay;
 mod run;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 pub use arguments::KeyFromArguments;
 pub use bare::{NoRetries, RetriesWithoutKeys};
 pub use call_id::KeyPerCallId;
+pub use mainstay::Mainstay;
 pub use run::KeyFromRun;
 
 use super::strategy::Strategy;
@@ -26,5 +28,8 @@ pub fn all() -> Vec<Arc<dyn Strategy>> {
         Arc::new(KeyPerCallId),
         Arc::new(KeyFromArguments),
         Arc::new(KeyFromRun),
+        Arc::new(Mainstay::with_business_id()),
+        Arc::new(Mainstay::without_business_id()),
+        Arc::new(Mainstay::with_search_alone()),
     ]
 }
