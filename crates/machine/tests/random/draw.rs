@@ -16,6 +16,7 @@ use mainstay_types::{
 };
 use proptest::prelude::*;
 
+use super::model::{self, Offer};
 use crate::scenario::build;
 
 /// A class, and what happens to a run of it.
@@ -106,17 +107,17 @@ pub(crate) fn runs_of(many: Range<usize>) -> impl Strategy<Value = Draw> {
 
 /// One node's draws.
 #[derive(Clone, Copy, Debug)]
-struct Part {
-    kind: u8,
-    needs: u8,
-    attempts: u32,
-    timeout: u64,
-    cost: u64,
-    rungs: u8,
-    more: u16,
+pub(crate) struct Part {
+    pub(crate) kind: u8,
+    pub(crate) needs: u8,
+    pub(crate) attempts: u32,
+    pub(crate) timeout: u64,
+    pub(crate) cost: u64,
+    pub(crate) rungs: u8,
+    pub(crate) more: u16,
 }
 
-fn parts() -> impl Strategy<Value = Part> {
+pub(crate) fn parts() -> impl Strategy<Value = Part> {
     (
         0_u8..10,
         any::<u8>(),
@@ -195,8 +196,9 @@ fn frames() -> impl Strategy<Value = Frame> {
 
 fn classes() -> impl Strategy<Value = TaskClass> {
     let nodes = proptest::collection::vec(parts(), 1..8);
-    (nodes, frames())
-        .prop_map(|(parts, frame)| class(&parts, frame))
+    let offers = proptest::option::weighted(0.3, model::offers());
+    (nodes, frames(), offers)
+        .prop_map(|(parts, frame, offer)| class(&parts, frame, offer))
         .prop_filter("a class that its builder would refuse", |class| {
             !validate(class)
                 .iter()
@@ -221,7 +223,7 @@ pub(crate) fn smallest() -> TaskClass {
     class
 }
 
-fn class(parts: &[Part], frame: Frame) -> TaskClass {
+fn class(parts: &[Part], frame: Frame, offer: Option<Offer>) -> TaskClass {
     let mut class = build::bare();
     class.budget.retry_tokens = Tokens::new(frame.retries);
     class.budget.concurrency_tokens = Tokens::new(frame.concurrency);
@@ -252,9 +254,11 @@ fn class(parts: &[Part], frame: Frame) -> TaskClass {
         let node = node(&class, part);
         class.nodes.push(node);
     }
-    let ids = class
-        .ids()
-        .filter(|(_, node)| !matches!(node.kind, NodeKind::When));
+    if let Some(offer) = offer {
+        model::offer(&mut class, offer);
+    }
+    let is_value = |node: &Node| !matches!(node.kind, NodeKind::When) && node.tool.is_none();
+    let ids = class.ids().filter(|(_, node)| is_value(node));
     class.result = ids
         .map(|(id, _)| id)
         .filter(|id| id.get() % 2 == 0)
@@ -286,14 +290,14 @@ fn caps(class: &TaskClass, drawn: [Option<u32>; 6]) -> Caps {
     }
 }
 
-fn node(class: &TaskClass, part: Part) -> Node {
+pub(crate) fn node(class: &TaskClass, part: Part) -> Node {
     let place = class.nodes.len();
     let name = format!("n{place}");
     let is_when = |id: NodeId| matches!(class.node(id).kind, NodeKind::When);
     let needs = class
         .ids()
         .map(|(id, _)| id)
-        .filter(|id| part.needs >> id.get() & 1 == 1);
+        .filter(|id| u16::from(part.needs) >> id.get() & 1 == 1);
     let (whens, inputs): (Vec<NodeId>, Vec<NodeId>) = needs.partition(|&id| is_when(id));
     let notice = format!("no {name}");
     Node {
@@ -457,7 +461,10 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::KeyAwaited { call, .. }
         | Event::LateResult { call, .. }
         | Event::HardPathLost { call }
+        | Event::ToolsDone { call }
         | Event::AddendumRecorded { call, .. } => *call = other,
+        Event::ToolCalled(called) => called.tools = other,
+        Event::EffectSettledByHand(settled) => settled.call = other,
         Event::AttemptStarted(started) => started.call = other,
         Event::NextDecided(decision) => decision.call = other,
         Event::RepairWanted { call, .. } => *call = other,
@@ -473,9 +480,6 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::QuarantineLifted { .. }
         | Event::RunTerminated { .. }
         | Event::BudgetRaised(_)
-        | Event::EffectSettledByHand(_)
-        | Event::ToolCalled(_)
-        | Event::ToolsDone { .. }
         | Event::LapStarted(_) => {}
     }
 }

@@ -5,6 +5,7 @@
 //! `scenario::fair`, which merges nothing.
 
 pub(crate) mod draw;
+mod model;
 pub(crate) mod storm;
 mod watch;
 
@@ -134,7 +135,7 @@ fn the_storms_reach_every_event_and_every_outcome() {
             "{outcome:?} is never reached: {seen:#?}"
         );
     }
-    let events = 35;
+    let events = 38;
     assert_eq!(seen.len(), events + OutcomeKind::ALL.len(), "{seen:#?}");
 }
 

@@ -15,6 +15,7 @@ use mainstay_types::{
 };
 
 use super::draw::{Blow, Draw};
+use super::model;
 use super::watch::Watch;
 use crate::scenario::fair::Receiver;
 use crate::scenario::play::raise;
@@ -61,6 +62,12 @@ impl Storm {
     /// One thing happens.
     pub(crate) fn blow(&mut self, blow: Blow) {
         self.world.rehearse = blow.how.is_multiple_of(4);
+        if 160 <= blow.what
+            && blow.what < 200
+            && let Some(command) = model::asks(&self.world.run, blow)
+        {
+            return self.turn(Some(command));
+        }
         match blow.what {
             0..=79 => self.report(blow),
             80..=119 => self.look_up(blow),
@@ -95,7 +102,8 @@ impl Storm {
                 let raise = raise(&self.world, more);
                 self.turn(Some(raise));
             }
-            241 | 254.. => self.turn(None),
+            241 => self.turn(model::settles(&self.world, &self.receiver, blow)),
+            254.. => self.turn(None),
         }
     }
 

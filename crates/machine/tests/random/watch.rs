@@ -12,6 +12,7 @@ use mainstay_machine::{
 };
 use mainstay_types::{AttemptNo, CallId, CostUnits, Tokens};
 
+use super::model;
 use crate::scenario::fair::Receiver;
 use crate::scenario::world::World;
 
@@ -73,6 +74,7 @@ impl Watch {
                 self.overshot |= reserved < *cost || 0 < *client_retries;
                 self.count_end(*call, *attempt);
             }
+            Event::ToolCalled(called) => model::check(&self.run, called, receiver),
             Event::AttemptInterrupted { call, attempt, .. } => self.count_end(*call, *attempt),
             Event::LateResult { .. } => self.overshot = true,
             Event::LapEnded { .. } => {
@@ -108,7 +110,6 @@ impl Watch {
             | Event::QuarantineLifted { .. }
             | Event::BudgetRaised(_)
             | Event::EffectSettledByHand(_)
-            | Event::ToolCalled(_)
             | Event::ToolsDone { .. }
             | Event::RunTerminated { .. } => {}
             Event::LapStarted(started) => {
