@@ -5,6 +5,7 @@
 //! here is where it is told, and goes with the next call; what cannot be known after a restart
 //! counts as not told, so that a call made again gets the recorded answer and no second effect.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use mainstay_ledger::InboxCommand;
@@ -27,6 +28,9 @@ use crate::poison::caught;
 use crate::registry::Registered;
 use crate::shared::Shared;
 
+/// As many calls as a model may make.
+const TOLD_MAX: usize = limits::TOOL_CALLS_MAX as usize;
+
 /// What a model may ask a run for, and what it was told. For one model at a time.
 pub struct Tools {
     shared: Arc<Shared>,
@@ -35,7 +39,7 @@ pub struct Tools {
     code: Arc<Registered>,
     input: Payload,
     brief: Payload,
-    told: Mutex<Vec<ToolCallId>>,
+    told: Mutex<VecDeque<ToolCallId>>,
 }
 
 /// A tool as a model is told of it: nothing in it names a key.
@@ -174,12 +178,20 @@ impl Tools {
 
     /// Says that the model was told the outcomes of these calls, for whoever goes on with a
     /// conversation that another process led. Those that this one gave are known.
+    ///
+    /// Of more ids than a model may make calls (`limits::TOOL_CALLS_MAX`) the newest count; what no
+    /// call can have is no id.
     pub fn was_told<'a>(&self, ids: impl IntoIterator<Item = &'a str>) {
         let mut told = self.told.lock();
         for id in ids {
-            if told.iter().all(|known| known != id) {
-                told.push(id.to_owned());
+            let is_one = (1..=limits::TOOL_CALL_ID_BYTES_MAX).contains(&id.len());
+            if !is_one || told.iter().any(|known| known == id) {
+                continue;
             }
+            if told.len() == TOLD_MAX {
+                told.pop_front();
+            }
+            told.push_back(id.to_owned());
         }
     }
 
@@ -270,7 +282,7 @@ impl Tools {
                 fingerprint: made.fingerprint,
                 business_id: made.business_id,
             },
-            told: self.told.lock().clone(),
+            told: self.told.lock().iter().cloned().collect(),
         })
     }
 }

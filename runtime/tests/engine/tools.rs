@@ -183,6 +183,25 @@ fn a_model_whose_process_died_gets_recorded_answers_and_says_what_it_was_told() 
 }
 
 #[test]
+fn whatever_is_said_to_have_been_told_only_what_was_asked_for_counts() {
+    let world = World::new();
+    let class = shop(&world.outside);
+    let life = world.live(&[class.erased()]);
+    let run = life.start(&class, minutes("M", 1)).id();
+    let first = ticket(&call(&life, &tools(&life, run), "c1", "desk"));
+    life.crash();
+    let life = world.live(&[class.erased()]);
+    let tools = tools(&life, run);
+    let others: Vec<String> = (0..50_000).map(|n| format!("other-{n}")).collect();
+    tools.was_told(others.iter().map(String::as_str));
+    tools.was_told(["", "x".repeat(1 << 20).as_str()]);
+    assert_eq!(ticket(&call(&life, &tools, "c2", "desk")), first);
+    tools.was_told(["c2"]);
+    assert_ne!(ticket(&call(&life, &tools, "c3", "desk")), first);
+    assert_eq!(world.outside.effects().len(), 2);
+}
+
+#[test]
 fn what_is_refused_is_told_at_once_and_changes_nothing() {
     let world = World::new();
     world
