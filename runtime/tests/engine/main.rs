@@ -22,6 +22,7 @@ mod crowd;
 mod determinism;
 mod doubt;
 mod dropping;
+mod exhaustive;
 mod keys;
 mod laps;
 mod later;
