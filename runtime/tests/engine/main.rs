@@ -21,6 +21,7 @@ mod crashing;
 mod crowd;
 mod determinism;
 mod doubt;
+mod doubt_crowd;
 mod dropping;
 mod exhaustive;
 mod keys;
