@@ -78,6 +78,15 @@ pub enum LedgerError {
         /// The run.
         run: RunId,
     },
+    /// Another key lies where this one would: their hashes are the same. Nothing is damaged, and
+    /// nothing was written.
+    #[error("KEYS_COLLIDE: {wanted} has the same hash as {held}, which is there before it")]
+    KeysCollide {
+        /// The key that was asked for.
+        wanted: String,
+        /// The key whose row lies there.
+        held: String,
+    },
     /// A stored record fails its checksum or form.
     #[error("CORRUPT_RECORD: run {run}, record {seq}: {detail}")]
     CorruptRecord {
@@ -123,6 +132,7 @@ impl LedgerError {
             Self::InboxFull { .. } => Code::InboxFull,
             Self::TooLarge { .. } => Code::PayloadTooLarge,
             Self::RunUnknown { .. } => Code::RunUnknown,
+            Self::KeysCollide { .. } => Code::KeysCollide,
             Self::CorruptRecord { .. } => Code::CorruptRecord,
             Self::CorruptChain { .. } => Code::CorruptChain,
         }

@@ -95,6 +95,7 @@ impl Live {
             request,
             facts,
             provider,
+            is_of_crowd: last.at < self.since,
             cancel: cancel.clone(),
         };
         Some(outgoing::asking(

@@ -55,7 +55,7 @@ impl EngineBuilder {
             classes: Vec::new(),
             companions: Vec::new(),
             runs_max: limits::LIVE_RUNS_MAX,
-            recovery_max: limits::LIVE_RUNS_MAX,
+            recovery_max: limits::RECOVERED_RUNS_MAX,
             drives: true,
         }
     }
@@ -121,7 +121,8 @@ impl EngineBuilder {
 
     /// Takes up at most `runs` that were driven when their process ended; the others follow as
     /// these end or are parked, and at once when somebody asks for them. At most
-    /// `limits::LIVE_RUNS_MAX`.
+    /// `limits::LIVE_RUNS_MAX`; `limits::RECOVERED_RUNS_MAX` when it is not said, so that there is
+    /// room for new runs.
     #[must_use]
     pub fn recovery_max(mut self, runs: usize) -> Self {
         self.recovery_max = runs.clamp(1, limits::LIVE_RUNS_MAX);

@@ -34,6 +34,7 @@ mod mailbox;
 mod marked;
 mod not_driven;
 mod outgoing;
+mod pace;
 mod parking;
 mod part;
 mod poison;

@@ -14,6 +14,7 @@ use mainstay_types::{
     AttemptNo, BoxFuture, CallId, Code, Failure, FailureKind, Millis, Payload, Reason, RunId, Sent,
     Timestamp, limits,
 };
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tower::{Service, ServiceExt};
 
@@ -45,6 +46,8 @@ pub(crate) struct Asking {
     pub(crate) request: Payload,
     pub(crate) facts: AttemptFacts,
     pub(crate) provider: Arc<dyn Provider>,
+    /// What it asks about was sent before its run came into memory: there may be many of these.
+    pub(crate) is_of_crowd: bool,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -203,8 +206,13 @@ pub(crate) fn asking(shared: Arc<Shared>, mailbox: Mailbox, ask: Asking) -> BoxF
             mailbox,
             lost: Some(lost),
         };
-        let Ok(place) = Arc::clone(&shared.control).acquire_owned().await else {
-            return;
+        let turn = its_turn(&shared, ask.is_of_crowd);
+        let place = tokio::select! {
+            biased;
+            // Nobody waits for it any more, or the engine is to end soon.
+            () = ask.cancel.cancelled() => return,
+            () = shared.stopped.cancelled() => return,
+            place = turn => place,
         };
         let asked_at = shared.now();
         let clock = Arc::clone(shared.time.clock());
@@ -214,6 +222,25 @@ pub(crate) fn asking(shared: Arc<Shared>, mailbox: Mailbox, ask: Asking) -> BoxF
         drop((place, guard));
         report.deliver(looked_up(asked_at, finding(found))).await;
     })
+}
+
+/// The places that a look-up holds in the pool, once it is its turn.
+async fn its_turn(shared: &Shared, is_of_crowd: bool) -> Vec<OwnedSemaphorePermit> {
+    let mut pools = vec![&shared.control];
+    if is_of_crowd {
+        let now = shared.time.clock().monotonic();
+        let wait = shared.pace.wait(now, || shared.ports.rng.next_u64());
+        if wait != Millis::ZERO {
+            shared.ports.timers.sleep(wait).await;
+        }
+        pools.insert(0, &shared.control_crowd);
+    }
+    let mut places = Vec::with_capacity(pools.len());
+    for pool in pools {
+        let place = Arc::clone(pool).acquire_owned().await;
+        places.push(place.expect("the pools are never closed"));
+    }
+    places
 }
 
 fn finding(found: Found<Payload>) -> Finding {

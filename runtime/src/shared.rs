@@ -18,6 +18,7 @@ use crate::companion::Companions;
 use crate::error::EngineError;
 use crate::mailbox::Mailbox;
 use crate::not_driven::NotDriven;
+use crate::pace::Pace;
 use crate::ports::Ports;
 use crate::registry::Registry;
 use crate::time::EngineTime;
@@ -34,6 +35,10 @@ pub(crate) struct Shared {
     pub(crate) last_time: Option<Timestamp>,
     /// Control attempts have a pool of their own.
     pub(crate) control: Arc<Semaphore>,
+    /// Those about requests that were sent before their run came into memory: a part of the pool,
+    /// and a line.
+    pub(crate) control_crowd: Arc<Semaphore>,
+    pub(crate) pace: Pace,
     pub(crate) companions: Companions,
     /// Where to tell the keeper that there is something to look at.
     pub(crate) keeper: Bell,
@@ -81,6 +86,8 @@ impl Shared {
             worker,
             last_time: parts.last_time,
             control: Arc::new(Semaphore::new(limits::CONTROL_IN_FLIGHT_MAX)),
+            control_crowd: Arc::new(Semaphore::new(limits::LOOKUP_CROWD_IN_FLIGHT_MAX)),
+            pace: Pace::default(),
             companions: Companions::default(),
             keeper: Bell::default(),
             stopped: CancellationToken::new(),

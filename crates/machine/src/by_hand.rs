@@ -10,6 +10,7 @@ use crate::command::AskSettle;
 use crate::effect::{absent, applied};
 use crate::event::{Event, SettledByHand};
 use crate::guard;
+use crate::life::{self, Happens};
 use crate::run::Run;
 
 /// What a person found out about an effect.
@@ -105,14 +106,8 @@ fn check_landed(run: &Run, (id, call): (CallId, &Call), now: Timestamp) -> Resul
 pub(crate) fn apply(run: &Run, event: &SettledByHand) -> Result<(), Corrupt> {
     let name = "EffectSettledByHand";
     let call = guard::stored(run, event.call, name)?;
-    match status(call) {
-        Some(EffectStatus::InDoubt(_) | EffectStatus::PartlyApplied) => Ok(()),
-        Some(
-            EffectStatus::Intended
-            | EffectStatus::Dispatched
-            | EffectStatus::Applied(_)
-            | EffectStatus::Absent(_),
-        )
-        | None => Err(guard::misplaced(run, event.call, name)),
+    match life::may(call.effect.as_ref(), Happens::Ruled) {
+        true => Ok(()),
+        false => Err(guard::misplaced(run, event.call, name)),
     }
 }

@@ -14,8 +14,9 @@ use crate::effect::{absent, addendum, applied, doubt};
 use crate::ending::Why;
 use crate::event::Event;
 use crate::guard::Site;
+use crate::life::{Happens, Stage};
 use crate::run::{Head, Run};
-use crate::{ending, ground, guard};
+use crate::{ending, ground, guard, life};
 
 /// The event that puts the effect of `attempt` in doubt.
 pub(crate) fn in_doubt(site: Site<'_>, attempt: &Attempt, reason: Reason) -> Event {
@@ -201,15 +202,13 @@ pub(crate) fn hurry(call: &mut Call, at: Timestamp) {
 pub(crate) fn apply_in_doubt(run: &mut Run, id: CallId, doubt: Doubt) -> Result<(), Corrupt> {
     let name = "EffectInDoubt";
     let call = guard::stored(run, id, name)?;
-    let dispatched = call
-        .effect
-        .as_ref()
-        .is_some_and(|effect| effect.status == EffectStatus::Dispatched)
-        || is_open(call);
+    // One that is absent is in doubt again only while nothing but a refusal says so.
+    let is_absent = Stage::of(call.effect.as_ref()) == Stage::Absent;
+    let was_sent = life::may(call.effect.as_ref(), Happens::Doubted);
     let Phase::Ready { .. } = call.phase else {
         return Err(guard::misplaced(run, id, name));
     };
-    if !dispatched {
+    if !was_sent || (is_absent && !is_open(call)) {
         return Err(Corrupt::new(
             name,
             format!("nothing of {} was sent", run.path(id)),
@@ -217,7 +216,7 @@ pub(crate) fn apply_in_doubt(run: &mut Run, id: CallId, doubt: Doubt) -> Result<
     }
     run.calls.update(id, |call| {
         if let Some(effect) = &mut call.effect {
-            effect.status = EffectStatus::InDoubt(doubt);
+            life::pass(effect, Happens::Doubted, EffectStatus::InDoubt(doubt));
         }
         call.phase = Phase::InDoubt;
     });
@@ -231,7 +230,10 @@ pub(crate) fn apply_asked(
     next_at: Timestamp,
 ) -> Result<(), Corrupt> {
     let name = "ControlSettled";
-    guard::stored(run, id, name)?;
+    let call = guard::stored(run, id, name)?;
+    if !life::may(call.effect.as_ref(), Happens::Asked) {
+        return Err(guard::misplaced(run, id, name));
+    }
     let asked = run.calls.update(id, |call| match call.effect.as_mut() {
         Some(Effect {
             status: EffectStatus::InDoubt(doubt),

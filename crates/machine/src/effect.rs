@@ -1,11 +1,12 @@
 //! Effects: their keys, what became of them, and how that is found out.
 //!
 //! ```text
-//! Intended -> Dispatched -> Applied | PartlyApplied | Absent
+//! Intended -> Dispatched -> Applied | Absent
 //!                        \-> InDoubt -> Applied | PartlyApplied | Absent
 //! Absent -> Dispatched (same key)
 //! ```
-//! There is no other way through; a write never leaves while its effect is in doubt.
+//! The whole of it is the table in `life`, and there is no other way through; a write never leaves
+//! while its effect is in doubt.
 
 use mainstay_graph::{NodeKind, ScopeKind};
 use mainstay_types::{
@@ -17,8 +18,9 @@ use crate::call::{AT_ONCE, Call, Doubt, Effect, EffectStatus, Phase};
 use crate::command::{EffectEntry, EntryState};
 use crate::ending::Why;
 use crate::event::Event;
+use crate::life::{Happens, Stage};
 use crate::run::Run;
-use crate::{attempt, ending, guard};
+use crate::{attempt, ending, guard, life};
 
 /// The key of the effect this call intends. Made from the run, never from a model's output.
 pub fn key(run: &Run, id: CallId, call: &Call) -> Result<EffectKey, Refusal> {
@@ -91,16 +93,7 @@ pub fn doubt(call: &Call) -> Option<&Doubt> {
 
 /// Whether a request of the call may leave, as far as its effect goes.
 pub(crate) fn may_be_sent(call: &Call) -> bool {
-    match call.effect.as_ref().map(|effect| &effect.status) {
-        Some(EffectStatus::Intended | EffectStatus::Absent(_)) => true,
-        Some(
-            EffectStatus::Dispatched
-            | EffectStatus::InDoubt(_)
-            | EffectStatus::Applied(_)
-            | EffectStatus::PartlyApplied,
-        )
-        | None => false,
-    }
+    life::may(call.effect.as_ref(), Happens::Sent)
 }
 
 /// Another run has the key: adopt its result, wait for it, or refuse the mismatch.
@@ -179,7 +172,7 @@ pub(crate) fn key_settled(
 /// A request of the call leaves.
 pub(crate) fn sent(call: &mut Call, at: Timestamp) {
     if let Some(effect) = &mut call.effect {
-        effect.status = EffectStatus::Dispatched;
+        life::pass(effect, Happens::Sent, EffectStatus::Dispatched);
         effect.first_sent_at.get_or_insert(at);
     }
 }
@@ -190,7 +183,7 @@ pub(crate) fn apply_intended(run: &mut Run, id: CallId, key: &EffectKey) -> Resu
     let Phase::Ready { .. } = call.phase else {
         return Err(guard::misplaced(run, id, name));
     };
-    if call.effect.is_some() || !run.writes(call) {
+    if !life::may(call.effect.as_ref(), Happens::Intended) || !run.writes(call) {
         return Err(guard::misplaced(run, id, name));
     }
     run.calls
@@ -216,12 +209,18 @@ pub(crate) fn apply_applied(
     let name = "EffectApplied";
     let call = guard::stored(run, id, name)?;
     let rung = call.attempts.last().map_or(Rung(0), |attempt| attempt.rung);
-    let adopted = match (&call.effect, reason) {
-        (None, Reason::AdoptedFromOtherRun) => {
+    let what = match reason == Reason::AdoptedFromOtherRun {
+        true => Happens::Adopted,
+        false => Happens::Applied,
+    };
+    if !life::may(call.effect.as_ref(), what) {
+        return Err(guard::misplaced(run, id, name));
+    }
+    let adopted = match &call.effect {
+        None => {
             Some(key(run, id, call).map_err(|refusal| Corrupt::new(name, refusal.to_string()))?)
         }
-        (None, _) => return Err(guard::misplaced(run, id, name)),
-        (Some(_), _) => None,
+        Some(_) => None,
     };
     let was_failed = match call.phase {
         Phase::Ready { .. } | Phase::InDoubt => false,
@@ -239,10 +238,17 @@ pub(crate) fn apply_applied(
         rung,
     };
     run.calls.update(id, |call| {
-        let effect = call.effect.get_or_insert_with(|| {
-            intended(adopted.expect("an effect that is not there is adopted"))
-        });
-        effect.status = EffectStatus::Applied(reason);
+        let status = EffectStatus::Applied(reason);
+        let effect = match &mut call.effect {
+            Some(effect) => {
+                life::pass(effect, what, status);
+                effect
+            }
+            none @ None => none.insert(Effect {
+                status,
+                ..intended(adopted.expect("an effect that is not there is adopted"))
+            }),
+        };
         effect.lookups = effect.lookups.saturating_add(u32::from(is_finding(reason)));
         if was_failed {
             // What needed it has been told that it failed; only the truth about it changes.
@@ -256,27 +262,16 @@ pub(crate) fn apply_applied(
     }
 }
 
-/// Whether a request of the effect is out, or nobody knows what became of it.
-const fn is_out(effect: &Effect) -> bool {
-    match effect.status {
-        EffectStatus::Dispatched | EffectStatus::InDoubt(_) => true,
-        EffectStatus::Intended
-        | EffectStatus::Applied(_)
-        | EffectStatus::PartlyApplied
-        | EffectStatus::Absent(_) => false,
-    }
-}
-
 /// Whether a look-up told it.
 const fn is_finding(reason: Reason) -> bool {
     matches!(reason, Reason::FoundApplied | Reason::AbsentAfterHorizon)
 }
 
 /// The doubt is over, or there was none; `found` look-ups told it.
-fn settle_status(run: &mut Run, id: CallId, status: EffectStatus, found: u32) {
+fn settle_status(run: &mut Run, id: CallId, (what, status): (Happens, EffectStatus), found: u32) {
     run.calls.update(id, |call| {
         if let Some(effect) = &mut call.effect {
-            effect.status = status;
+            life::pass(effect, what, status);
             effect.lookups = effect.lookups.saturating_add(found);
         }
         call.phase = Phase::Ready {
@@ -287,31 +282,47 @@ fn settle_status(run: &mut Run, id: CallId, status: EffectStatus, found: u32) {
 
 pub(crate) fn apply_absent(run: &mut Run, id: CallId, reason: Reason) -> Result<(), Corrupt> {
     let call = guard::stored(run, id, "EffectAbsent")?;
-    match (&call.phase, &call.effect) {
-        (Phase::Ready { .. } | Phase::InDoubt, Some(effect)) if is_out(effect) => {
+    let what = Happens::Absent;
+    if !life::may(call.effect.as_ref(), what) {
+        return Err(guard::misplaced(run, id, "EffectAbsent"));
+    }
+    let is_part = Stage::of(call.effect.as_ref()) == Stage::PartlyApplied;
+    let status = EffectStatus::Absent(reason);
+    match &call.phase {
+        Phase::Ready { .. } | Phase::InDoubt if !is_part => {
             let found = u32::from(is_finding(reason));
-            settle_status(run, id, EffectStatus::Absent(reason), found);
+            settle_status(run, id, (what, status), found);
             Ok(())
         }
         // Its call was told that it failed; only the truth about it changes.
-        (Phase::Failed { .. }, Some(effect)) if effect.status == EffectStatus::PartlyApplied => {
+        Phase::Failed { .. } if is_part => {
             run.calls.update(id, |call| {
                 if let Some(effect) = &mut call.effect {
-                    effect.status = EffectStatus::Absent(reason);
+                    life::pass(effect, what, status);
                 }
             });
             Ok(())
         }
-        (_, Some(_) | None) => Err(guard::misplaced(run, id, "EffectAbsent")),
+        Phase::Ready { .. }
+        | Phase::InDoubt
+        | Phase::Failed { .. }
+        | Phase::Waiting
+        | Phase::Preparing
+        | Phase::InFlight(_)
+        | Phase::Items
+        | Phase::Settled { .. }
+        | Phase::Omitted { .. }
+        | Phase::Skipped => Err(guard::misplaced(run, id, "EffectAbsent")),
     }
 }
 
 pub(crate) fn apply_partly(run: &mut Run, id: CallId) -> Result<(), Corrupt> {
     let call = guard::stored(run, id, "EffectPartlyApplied")?;
-    if call.phase != Phase::InDoubt {
+    let what = Happens::Partly;
+    if call.phase != Phase::InDoubt || !life::may(call.effect.as_ref(), what) {
         return Err(guard::misplaced(run, id, "EffectPartlyApplied"));
     }
-    settle_status(run, id, EffectStatus::PartlyApplied, 1);
+    settle_status(run, id, (what, EffectStatus::PartlyApplied), 1);
     Ok(())
 }
 

@@ -29,6 +29,7 @@ mod guard;
 mod halt;
 mod lap;
 mod lease;
+pub mod life;
 mod needs;
 pub mod next;
 pub mod parts;

@@ -120,6 +120,7 @@ impl From<LedgerError> for Failure {
             | LedgerError::InboxFull { .. }
             | LedgerError::TooLarge { .. }
             | LedgerError::RunUnknown { .. }
+            | LedgerError::KeysCollide { .. }
             | LedgerError::CorruptRecord { .. }
             | LedgerError::CorruptChain { .. } => failure,
         }

@@ -128,6 +128,8 @@ codes! {
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", Refusal, No, "a value is larger than allowed";
     ListTooLong = "LIST_TOO_LONG", Refusal, No, "a list has more items than its bound";
     KeyHeld = "KEY_HELD", Refusal, Later, "another run holds this key";
+    KeysCollide = "KEYS_COLLIDE", Refusal, No,
+        "another key has the place that this key would have";
     ImportConflict = "IMPORT_CONFLICT", Refusal, No,
         "what is to be imported is in the store already";
     SocketBusy = "SOCKET_BUSY", Refusal, Yes,

@@ -115,6 +115,23 @@ pub const CONTROL_TIMEOUT_MS: u64 = 5_000;
 /// Unit: attempts. Enforced by: the runtime. Beyond: they wait for a place in the pool.
 pub const CONTROL_IN_FLIGHT_MAX: usize = 32;
 
+/// How many of these are about requests that were sent before their run came into memory: after a
+/// start the crowd of old doubts leaves places to new ones.
+/// Unit: attempts. Enforced by: the runtime. Beyond: they wait for one of these places.
+pub const LOOKUP_CROWD_IN_FLIGHT_MAX: usize = 24;
+
+/// Look-ups of this crowd that leave at once after a pause.
+/// Unit: attempts. Enforced by: the runtime. Beyond: they go one after another.
+pub const LOOKUP_CROWD_BURST: usize = 16;
+
+/// Between two look-ups of this crowd beyond that: 10,000 doubts are asked about within 20 s.
+/// Unit: milliseconds. Enforced by: the runtime. Beyond: not applicable.
+pub const LOOKUP_CROWD_SPACING_MS: u64 = 2;
+
+/// Each of them leaves a drawn part of this later, so that they do not go in step.
+/// Unit: milliseconds. Enforced by: the runtime. Beyond: not applicable.
+pub const LOOKUP_CROWD_JITTER_MS: u64 = 100;
+
 /// How long a run keeps its outcome open for an effect in doubt, after answer_by.
 /// Unit: milliseconds. Enforced by: `machine`. Beyond: handed_off.
 pub const DOUBT_WAIT_MS_DEFAULT: u64 = 24 * 60 * 60 * 1_000;
@@ -147,6 +164,11 @@ pub const MAILBOX_COMMANDS_MAX: usize = 1_024;
 /// Runs one engine keeps live.
 /// Unit: runs. Enforced by: the runtime. Beyond: ENGINE_FULL for new starts.
 pub const LIVE_RUNS_MAX: usize = 10_000;
+
+/// Runs of earlier processes that an engine takes up at once unless it is told otherwise: the
+/// places up to `LIVE_RUNS_MAX` are for new runs.
+/// Unit: runs. Enforced by: the runtime. Beyond: taken up as others end, and when asked for.
+pub const RECOVERED_RUNS_MAX: usize = 9_000;
 
 /// How long a run that leaves memory has nothing to do; with less ahead it stays.
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: parked.
@@ -585,6 +607,10 @@ const _: () = assert!(EACH_ITEMS_MAX as usize <= RUN_CALLS_MAX);
 const _: () = assert!(CLASS_NODES_MAX <= RUN_CALLS_MAX);
 const _: () = assert!(APPEND_EVENTS_MAX / 2 + ADVANCE_EVENTS_MAX < APPEND_EVENTS_MAX);
 const _: () = assert!(COMMIT_GROUP_MAX <= COMMIT_QUEUE_MAX);
+const _: () = assert!(RECOVERED_RUNS_MAX < LIVE_RUNS_MAX);
+const _: () = assert!(LOOKUP_CROWD_IN_FLIGHT_MAX < CONTROL_IN_FLIGHT_MAX);
+const _: () = assert!(LOOKUP_CROWD_BURST <= LOOKUP_CROWD_IN_FLIGHT_MAX);
+const _: () = assert!(0 < LOOKUP_CROWD_SPACING_MS && 0 < LOOKUP_CROWD_JITTER_MS);
 const _: () = assert!(LOOKUP_BACKOFF_BASE_MS <= LOOKUP_BACKOFF_MAX_MS);
 const _: () = assert!(LOOKUP_BACKOFF_MAX_MS <= LOOKUP_BACKOFF_ENDED_MAX_MS);
 const _: () = assert!(TABLE_WHOLE_BYTES_MAX < TABLE_PIECE_BYTES_MAX);

@@ -22,7 +22,7 @@ struct Campaign {
     measures: bool,
 }
 
-const CAMPAIGNS: [Campaign; 11] = [
+const CAMPAIGNS: [Campaign; 12] = [
     Campaign {
         name: "crashes",
         about: "the meeting run, killed at each append, at three points, and at its recovery's",
@@ -82,6 +82,12 @@ const CAMPAIGNS: [Campaign; 11] = [
         about: "512 runs that the clock answers, with both cores and the applier at their limits",
         filter: "binary_id(mainstay-tests::ordeal) & test(/^lateness::/)",
         measures: true,
+    },
+    Campaign {
+        name: "effects",
+        about: "three writes, every fate of each, six resolutions, crashed at every append",
+        filter: "binary_id(mainstay-runtime::engine) & test(/^exhaustive::/)",
+        measures: false,
     },
     Campaign {
         name: "idempotency",

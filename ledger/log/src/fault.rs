@@ -24,6 +24,29 @@ pub(crate) fn damaged(detail: impl Into<String>) -> LedgerError {
     }
 }
 
+/// The row of `held` lies where that of `wanted` would. When that is its place, both have one hash
+/// and nothing is wrong with the store; otherwise it was put there.
+pub(crate) fn in_the_place(held: &Named<'_>, wanted: &Named<'_>) -> LedgerError {
+    let (held_name, wanted_name) = (held.name.to_string(), wanted.name.to_string());
+    match held.place == wanted.place {
+        true => LedgerError::KeysCollide {
+            wanted: format!("{} {wanted_name}", wanted.what),
+            held: format!("{} {held_name}", held.what),
+        },
+        false => damaged(format!(
+            "the entry of {} {held_name} lies in the place of {wanted_name}",
+            held.what
+        )),
+    }
+}
+
+/// A key as people read it, and where its row lies.
+pub(crate) struct Named<'a> {
+    pub(crate) what: &'static str,
+    pub(crate) name: &'a dyn std::fmt::Display,
+    pub(crate) place: &'a [u8],
+}
+
 /// The store in `folder` is not what was written.
 pub(crate) fn damaged_at(folder: &Path, detail: impl std::fmt::Display) -> LedgerError {
     damaged(format!("{}: {detail}", folder.display()))

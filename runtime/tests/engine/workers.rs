@@ -1,13 +1,16 @@
 //! Several workers on one ledger, each with its lease: a run belongs to one of them, whoever stands
 //! still loses it, and what he learns after all is not lost.
 
-use mainstay_class::{Budget, Class, secs};
+use mainstay_class::{Budget, Class, TaskClass, secs};
 use mainstay_ledger::{InboxCommand, Ledger};
 use mainstay_machine::{Event, OutcomeKind, SettleEnd};
 use mainstay_runtime::NotDrivenReason;
-use mainstay_types::{AttemptNo, CallId, MessageId, Millis, Payload, RunId, limits};
+use mainstay_types::{
+    AttemptNo, CallId, CostUnits, FailureKind, MessageId, Millis, Payload, RunId, limits,
+};
 
-use crate::world::classes::{chain, single_as};
+use crate::world::classes::{Question, chain, single_as};
+use crate::world::script::refused;
 use crate::world::{Does, Find, Life, Minutes, Ticket, World, minutes};
 
 /// An order that is waited for through several leases.
@@ -339,5 +342,87 @@ fn a_worker_that_stood_still_says_so_until_its_run_is_over() {
     world.side_by_side(&[&one, &two], 120_000);
     assert!(one.engine.not_driven().is_empty());
     assert_eq!(epochs(&world, id), [2]);
+    world.must_be_sound();
+}
+
+/// What a refusal of the primary costs.
+const REFUSED: CostUnits = CostUnits::milli(100);
+
+/// A read whose primary takes long, with a fallback, and a read after it.
+fn told_twice(world: &World) -> Class<Minutes, String> {
+    let mut g = TaskClass::<Minutes>::define("told", 1);
+    g.budget(Budget::new().answer_by(secs(300)).cost(10));
+    let told = g
+        .read("told", &world.outside.read("primary"), (), |m, ()| {
+            m.question()
+        })
+        .attempts(1)
+        .timeout(secs(60))
+        .cost(2)
+        .fallback_provider(&world.outside.read("second"))
+        .add();
+    let draft = g
+        .read("draft", &world.outside.read("model"), told, |m, told| {
+            let about = told.by.clone();
+            Question {
+                about,
+                ..m.question()
+            }
+        })
+        .timeout(secs(20))
+        .add();
+    g.finish((told, draft), |_, (told, _)| told.by.clone())
+        .expect("a valid class")
+}
+
+/// F14: a slow primary, a fallback that wins, then the primary answers. An answer can come that
+/// late only from a process that was taken for dead: in one process nobody waits for it any more.
+#[test]
+fn f14_a_primary_that_answers_after_its_fallback_won_is_one_late_record_that_is_paid() {
+    let world = shared();
+    world.outside.script(|ask| match ask.dependency.as_str() {
+        "primary" if ask.nth == 1 => Does::Bill(2_000, CostUnits::milli(1_500), 0),
+        // Whoever takes over tries it again before the fallback.
+        "primary" => Does::Fail(10, refused(FailureKind::PermanentProvider).cost(REFUSED)),
+        "second" => Does::Bill(10, CostUnits::milli(700), 0),
+        _ => Does::Bill(10_000, CostUnits::milli(300), 0),
+    });
+    let class = told_twice(&world);
+    let one = world.live(&[class.erased()]);
+    let id = one.start(&class, minutes("M", 1)).id();
+    one.run_for(100);
+    let two = world.live(&[class.erased()]);
+    // Until the lease of the one that stands still is over, and the fallback has answered.
+    two.run_for(35_000);
+    let spent = || world.state(id).head().unwrap().lap.budget.spent;
+    assert_eq!(world.ledger.count("LateResult"), 0);
+    let assumed = spent();
+    world.side_by_side(&[&one, &two], 1_000);
+    let log = world.describe(id);
+    assert_eq!(world.ledger.count("LateResult"), 1, "{log}");
+    assert_eq!(
+        assumed.less(spent()),
+        CostUnits::milli(500),
+        "2 was assumed, 1.5 it was\n{log}"
+    );
+
+    let outcome = two.outcome_of(&class, id);
+    assert_eq!(outcome.result.as_deref(), Some("second"), "{log}");
+    assert_eq!(spent(), CostUnits::milli(1_500 + 100 + 700 + 300), "{log}");
+    for name in ["LapEnded", "LateResult"] {
+        assert_eq!(world.ledger.count(name), 1, "{name}\n{log}");
+    }
+    // What the late one said went nowhere, and what was told stays told, wherever it is asked for.
+    assert_eq!(world.ledger.count("CallSettled"), 2, "{log}");
+    let drafted = world.outside.requests("model");
+    assert!(
+        drafted.len() == 1 && drafted[0].body.contains("second"),
+        "{drafted:?}"
+    );
+    world.side_by_side(&[&one, &two], 5_000);
+    for life in [&one, &two] {
+        let again = life.outcome_of(&class, id);
+        assert_eq!(again.result.as_deref(), Some("second"));
+    }
     world.must_be_sound();
 }

@@ -11,6 +11,7 @@ mod halt;
 mod keys;
 mod laps;
 mod late;
+mod life;
 mod limits;
 mod odds;
 mod parts;

@@ -68,12 +68,20 @@ fn read_row(
     let row = EffectRow::decode(&place, &value)
         .map_err(|error| fault::of_store("an effect entry", &error))?;
     if row.entry.key != *key {
-        return Err(fault::damaged(format!(
-            "the entry of effect {} lies in the place of {key}",
-            row.entry.key
-        )));
+        return Err(fault::in_the_place(
+            &named(&row.entry.key, &keys::effect(&row.entry.key)),
+            &named(key, &place),
+        ));
     }
     Ok(Some(row))
+}
+
+fn named<'a>(key: &'a EffectKey, place: &'a [u8]) -> fault::Named<'a> {
+    fault::Named {
+        what: "effect",
+        name: key,
+        place,
+    }
 }
 
 /// Stages an entry; says which key it settled, when it did.

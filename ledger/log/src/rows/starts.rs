@@ -63,12 +63,21 @@ fn read_row(
     let row =
         StartRow::decode(&place, &value).map_err(|error| fault::of_store("a start key", &error))?;
     if row.start.tenant != *tenant || row.start.start_key != *key {
-        return Err(fault::damaged(format!(
-            "the entry of start key {} lies in the place of {key}",
-            row.start.start_key
-        )));
+        let held = keys::start(&row.start.tenant, &row.start.start_key);
+        return Err(fault::in_the_place(
+            &named(&row.start.start_key, &held),
+            &named(key, &place),
+        ));
     }
     Ok(Some(row))
+}
+
+fn named<'a>(key: &'a StartKey, place: &'a [u8]) -> fault::Named<'a> {
+    fault::Named {
+        what: "start key",
+        name: key,
+        place,
+    }
 }
 
 /// Stages what a start key stands for.

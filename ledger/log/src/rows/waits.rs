@@ -87,11 +87,21 @@ fn read(stage: &Stage<'_>, effect: &EffectKey) -> Result<Waiters, LedgerError> {
     let (named, waiters) = decode_waiters(&key, &value)
         .map_err(|error| fault::of_store("those who wait for an effect key", &error))?;
     if named != *effect {
-        return Err(fault::damaged(format!(
-            "those who wait for effect {named} lie in the place of {effect}"
-        )));
+        let held = keys::waiters(&named);
+        return Err(fault::in_the_place(
+            &waited(&named, &held),
+            &waited(effect, &key),
+        ));
     }
     Ok(waiters)
+}
+
+fn waited<'a>(key: &'a EffectKey, place: &'a [u8]) -> fault::Named<'a> {
+    fault::Named {
+        what: "those who wait for effect",
+        name: key,
+        place,
+    }
 }
 
 fn write(stage: &mut Stage<'_>, effect: &EffectKey, waiters: &Waiters) {

@@ -50,6 +50,8 @@ pub(crate) struct Effect {
     /// From which millisecond of the world on.
     pub(crate) lands_at: u64,
     pub(crate) ticket: String,
+    /// Only a part of it was done.
+    pub(crate) is_part: bool,
 }
 
 impl Outside {
@@ -166,9 +168,31 @@ impl Outside {
         ask
     }
 
+    /// Somebody does by hand what is missing of the effects under the key; the ticket of the last.
+    pub(crate) fn complete(&self, key: &str) -> Option<String> {
+        let mut state = self.state.lock();
+        let same = state.effects.iter_mut().filter(|effect| effect.key == key);
+        let whole = same.map(|effect| {
+            effect.is_part = false;
+            effect.ticket.clone()
+        });
+        whole.last()
+    }
+
+    /// Somebody undoes by hand what there is under the key.
+    pub(crate) fn undo(&self, key: &str) {
+        let mut state = self.state.lock();
+        state.effects.retain(|effect| effect.key != key);
+    }
+
     /// The request's effect is in the world from `after` milliseconds on; a key that is honoured
     /// has one.
     fn land(&self, ask: &Ask, after: u64) -> Ticket {
+        self.land_as(ask, after, false)
+    }
+
+    /// The same, of the whole or of a part.
+    fn land_as(&self, ask: &Ask, after: u64, is_part: bool) -> Ticket {
         let mut state = self.state.lock();
         let key = ask.key.clone().expect("a write has an effect key");
         let known = state
@@ -188,13 +212,14 @@ impl Outside {
             body: ask.body.clone(),
             lands_at,
             ticket: ticket.clone(),
+            is_part,
         };
         state.effects.push(effect);
         Ticket { id: ticket }
     }
 
     /// The newest of what the receiver knows under the key by now.
-    fn known(&self, ask: &Ask) -> Option<Ticket> {
+    fn known(&self, ask: &Ask) -> Found<Ticket> {
         let (now, state) = (self.now(), self.state.lock());
         let landed = state
             .effects
@@ -202,9 +227,13 @@ impl Outside {
             .rev()
             .filter(|effect| effect.lands_at <= now);
         let mut known = landed.filter(|effect| Some(&effect.key) == ask.key.as_ref());
-        known.next().map(|effect| Ticket {
-            id: effect.ticket.clone(),
-        })
+        match known.next() {
+            None => Found::NotFound,
+            Some(effect) if effect.is_part => Found::Partly,
+            Some(effect) => Found::Applied(Ticket {
+                id: effect.ticket.clone(),
+            }),
+        }
     }
 
     fn told(&self, dependency: &str, asked: &Question) -> Vec<String> {
@@ -217,7 +246,12 @@ impl Outside {
         told.collect()
     }
 
-    async fn treat<T>(&self, ask: &Ask, answer: impl FnOnce() -> T) -> Result<Answer<T>, Failure> {
+    /// `answer` is given after how many milliseconds its effect is in the world.
+    async fn treat<T>(
+        &self,
+        ask: &Ask,
+        answer: impl FnOnce(u64) -> T,
+    ) -> Result<Answer<T>, Failure> {
         let does = {
             let mut state = self.state.lock();
             let put_off = state.patience.as_mut().and_then(|script| script(ask));
@@ -226,12 +260,12 @@ impl Outside {
         let _open = Open::new(self);
         match does {
             Does::Answer(after) => {
-                let answer = answer();
+                let answer = answer(0);
                 self.sleep(after).await;
                 Ok(answer.into())
             }
             Does::Bill(after, cost, client_retries) => {
-                let answer = Answer::new(answer()).cost(cost);
+                let answer = Answer::new(answer(0)).cost(cost);
                 self.sleep(after).await;
                 Ok(answer.client_retries(client_retries))
             }
@@ -250,6 +284,16 @@ impl Outside {
             }
             Does::LandAndFail(lands_after, after, failure) => {
                 self.land(ask, lands_after);
+                self.sleep(after).await;
+                Err(failure)
+            }
+            Does::LandLater(lands_after, after) => {
+                let answer = answer(lands_after);
+                self.sleep(after).await;
+                Ok(answer.into())
+            }
+            Does::LandInPart(after, failure) => {
+                self.land_as(ask, 0, true);
                 self.sleep(after).await;
                 Err(failure)
             }
@@ -318,7 +362,7 @@ impl Read for Reads {
 
     async fn call(&self, asked: Question, cx: &AttemptContext) -> Result<Answer<Told>, Failure> {
         let ask = self.outside.note(self.name, text(&asked), cx);
-        let told = || Told {
+        let told = |_| Told {
             by: self.name.to_owned(),
             actions: self.outside.told(self.name, &asked),
         };
@@ -350,7 +394,7 @@ impl Write for Writes {
     async fn send(&self, made: NewTicket, cx: &AttemptContext) -> Result<Answer<Ticket>, Failure> {
         let ask = self.outside.note(self.name, text(&made), cx);
         self.outside
-            .treat(&ask, || self.outside.land(&ask, 0))
+            .treat(&ask, |after| self.outside.land(&ask, after))
             .await
     }
 
@@ -360,10 +404,7 @@ impl Write for Writes {
         let (after, found) = match find {
             Find::Truth(after) => {
                 self.outside.sleep(after).await;
-                return Ok(self
-                    .outside
-                    .known(&ask)
-                    .map_or(Found::NotFound, Found::Applied));
+                return Ok(self.outside.known(&ask));
             }
             Find::NotFound(after) => (after, Found::NotFound),
             Find::InProgress(after) => (after, Found::InProgress),

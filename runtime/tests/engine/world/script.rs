@@ -42,6 +42,10 @@ pub(crate) enum Does {
     Lose(u64),
     /// A write lands after so many milliseconds, and the adapter fails after so many.
     LandAndFail(u64, u64, Failure),
+    /// A write lands after so many milliseconds, and is answered after so many.
+    LandLater(u64, u64),
+    /// A part of a write is done on arrival, and the adapter fails after so many milliseconds.
+    LandInPart(u64, Failure),
 }
 
 /// What becomes of a look-up.
