@@ -38,6 +38,7 @@ mod quarantine;
 mod real_threads;
 mod recovering;
 mod repairing;
+mod resolutions;
 mod rivals;
 mod seen_again;
 mod seen_cost;
