@@ -17,6 +17,7 @@ pub mod model;
 pub mod ordeal;
 pub mod place;
 pub mod process;
+pub mod receivers;
 pub mod scenario;
 pub mod seed;
 pub mod seen;

@@ -18,6 +18,7 @@ mod looking;
 mod model;
 mod model_drafts;
 mod output;
+mod resolutions;
 mod services;
 mod snapshot_age;
 mod tickets_away;

@@ -51,6 +51,14 @@ impl Contract {
         Millis::new(limits::SEND_WINDOW_MS) + self.timeout + effect.receiver_bound
     }
 
+    /// How young a key must be, less than its TTL, for a request with this timeout to be sent again
+    /// under it: it lands, and can be looked up, while the receiver remembers the key.
+    #[must_use]
+    pub fn resend_needs(&self, effect: &EffectContract, timeout: Millis) -> Millis {
+        let horizon = Millis::new(limits::SEND_WINDOW_MS) + timeout + effect.receiver_bound;
+        timeout + horizon + Millis::new(limits::KEY_TTL_SKEW_MS)
+    }
+
     /// The fallback that stands on `rung`; `None` for the primary, and beyond the last.
     #[must_use]
     pub fn fallback(&self, rung: Rung) -> Option<&Fallback> {

@@ -234,11 +234,12 @@ pub(crate) fn final_for(site: Site<'_>, refusal: &Refusal) -> Option<Why> {
 }
 
 /// Refusals that time alone does not lift.
-const FINAL: [(Code, Reason); 6] = [
+const FINAL: [(Code, Reason); 7] = [
     (Code::AttemptsExhausted, Reason::AttemptsExhausted),
     (Code::RetryTokensExhausted, Reason::RetryTokensExhausted),
     (Code::CostExhausted, Reason::CostExhausted),
     (Code::CapReached, Reason::CapReached),
     (Code::DeadlineExhausted, Reason::DeadlineExhausted),
+    (Code::KeyTooOld, Reason::KeyTooOld),
     (Code::SoftYields, Reason::SoftYields),
 ];

@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::guard::Site;
 use crate::life::{Happens, Stage};
 use crate::run::{Head, Run};
-use crate::{ending, ground, guard, life};
+use crate::{ending, ground, guard, key_age, life};
 
 /// The event that puts the effect of `attempt` in doubt.
 pub(crate) fn in_doubt(site: Site<'_>, attempt: &Attempt, reason: Reason) -> Event {
@@ -91,7 +91,7 @@ pub(crate) fn looked_up(
         return Err(guard::not_ready(run, id, call));
     }
     let believed =
-        doubt.absent_after <= report.asked_at && !has_forgotten(run, call, report.asked_at);
+        doubt.absent_after <= report.asked_at && !key_age::is_forgotten(run, call, report.asked_at);
     Ok(match report.finding {
         Finding::Applied(result) => applied(run, id, result, Reason::FoundApplied),
         Finding::Partly => {
@@ -153,24 +153,6 @@ pub(crate) fn next_number(call: &Call) -> u32 {
         .map_or(1, |effect| effect.lookups.saturating_add(1))
 }
 
-/// Whether the receiver may have forgotten the key by `at`, so that "not found" proves nothing.
-fn has_forgotten(run: &Run, call: &Call, at: Timestamp) -> bool {
-    let Some(effect) = run.class().node(call.node).effect() else {
-        return false;
-    };
-    let (Some(ttl), Some(sent)) = (effect.receiver_key_ttl, call.attempts.last()) else {
-        return false;
-    };
-    match effect.resolution {
-        Resolution::ByKey => sent.at + ttl <= at,
-        Resolution::ByStatus
-        | Resolution::ByBusinessKey
-        | Resolution::ByUpsert
-        | Resolution::ByLedger
-        | Resolution::ByHuman => false,
-    }
-}
-
 /// Whether a machine can find out at `at` what became of the call's effect.
 pub(crate) fn is_askable(run: &Run, call: &Call, at: Timestamp) -> bool {
     let resolution = run
@@ -179,7 +161,7 @@ pub(crate) fn is_askable(run: &Run, call: &Call, at: Timestamp) -> bool {
         .effect()
         .map(|effect| effect.resolution);
     match resolution {
-        Some(Resolution::ByKey) => !has_forgotten(run, call, at),
+        Some(Resolution::ByKey) => !key_age::is_forgotten(run, call, at),
         Some(
             Resolution::ByStatus
             | Resolution::ByBusinessKey

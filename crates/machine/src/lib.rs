@@ -27,6 +27,7 @@ mod ending;
 mod ground;
 mod guard;
 mod halt;
+mod key_age;
 mod lap;
 mod lease;
 pub mod life;

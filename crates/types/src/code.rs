@@ -111,6 +111,8 @@ codes! {
     DeadlineExhausted = "DEADLINE_EXHAUSTED", Refusal, No,
         "the attempt cannot end before the reserves begin";
     AttemptsExhausted = "ATTEMPTS_EXHAUSTED", Refusal, No, "the call's attempts are used up";
+    KeyTooOld = "KEY_TOO_OLD", Refusal, No,
+        "the receiver may have forgotten the key before the request lands";
     RetryTokensExhausted = "RETRY_TOKENS_EXHAUSTED", Refusal, Later,
         "the run's retry tokens are used up";
     ConcurrencyExhausted = "CONCURRENCY_EXHAUSTED", Refusal, Later,

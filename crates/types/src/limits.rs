@@ -95,6 +95,10 @@ pub const ANSWER_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1_000;
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: settled NotSent, never sent late.
 pub const SEND_WINDOW_MS: u64 = 1_000;
 
+/// How much earlier than it promises a receiver is taken to forget a key: its clock is not ours.
+/// Unit: milliseconds. Enforced by: `machine`. Beyond: KEY_TOO_OLD, nothing is sent again.
+pub const KEY_TTL_SKEW_MS: u64 = 1_000;
+
 /// First wait between two look-ups of an effect in doubt; doubles.
 /// Unit: milliseconds. Enforced by: `machine`. Beyond: not applicable.
 pub const LOOKUP_BACKOFF_BASE_MS: u64 = 250;

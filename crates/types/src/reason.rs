@@ -46,6 +46,8 @@ reasons! {
     SameInputFails = "SAME_INPUT_FAILS",
     /// The call's attempts are used up.
     AttemptsExhausted = "ATTEMPTS_EXHAUSTED",
+    /// The receiver may have forgotten the key before another request would land.
+    KeyTooOld = "KEY_TOO_OLD",
     /// The run's retry tokens are used up.
     RetryTokensExhausted = "RETRY_TOKENS_EXHAUSTED",
     /// The dependency takes no retries now.

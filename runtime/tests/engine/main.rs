@@ -40,6 +40,7 @@ mod quarantine;
 mod real_threads;
 mod recovering;
 mod repairing;
+mod resolutions;
 mod rivals;
 mod seen_again;
 mod seen_cost;

@@ -20,7 +20,7 @@ fn order(world: &World) -> Class<Minutes, Ticket> {
     })
 }
 
-fn shared() -> World {
+pub(crate) fn shared() -> World {
     let world = World::new();
     world.ledger.share();
     world
@@ -138,7 +138,7 @@ fn a_command_given_to_one_worker_is_taken_by_the_one_that_drives() {
 }
 
 /// One worker with an order out stands still until its lease is over; another one takes over.
-fn stands_still(world: &World, class: &Class<Minutes, Ticket>) -> (Life, Life, RunId) {
+pub(crate) fn stands_still(world: &World, class: &Class<Minutes, Ticket>) -> (Life, Life, RunId) {
     let one = world.live(&[class.erased()]);
     let id = one.start(class, minutes("M", 1)).id();
     one.run_for(100);

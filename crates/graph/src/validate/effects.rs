@@ -104,21 +104,23 @@ fn is_pointer(text: &str) -> bool {
     text.starts_with('/') && escapes && text.len() <= limits::TEXT_BYTES_MAX
 }
 
-/// A resend needs `now + timeout + horizon < first send + key TTL`; at `now = first send` this is
-/// the most it can ever get.
+/// A resend needs `now + timeout + horizon < first send + key TTL - skew`; at `now = first send`
+/// this is the most it can ever get.
 fn ttl_problem(contract: &Contract, effect: &EffectContract) -> Option<Problem> {
     let ttl = effect.receiver_key_ttl?;
     let (timeout, horizon) = (contract.timeout, contract.horizon(effect));
-    if contract.effect != EffectSemantics::WriteIdempotentWithKey || timeout + horizon < ttl {
+    let need = contract.resend_needs(effect, timeout);
+    if contract.effect != EffectSemantics::WriteIdempotentWithKey || need < ttl {
         return None;
     }
     let message = format!(
         "the receiver forgets keys after {}, but a resend needs more than {} (timeout {}, \
-         horizon {}), so nothing is ever sent again",
+         horizon {}, clocks {}), so nothing is ever sent again",
         exact(ttl),
-        exact(timeout + horizon),
+        exact(need),
         exact(timeout),
-        exact(horizon)
+        exact(horizon),
+        exact(Millis::new(limits::KEY_TTL_SKEW_MS))
     );
     let hint = "state how long keys are really kept, shorten the timeout, or accept that every \
                 doubt ends by look-up or a person";

@@ -176,16 +176,16 @@ fn significant_fields_are_json_pointers() {
 fn a_receiver_that_forgets_keys_too_early_is_warned_of() {
     let mut class = class(vec![write("order", &[])]);
     // Timeout 2 s; horizon 1 s send window + 2 s timeout + 200 ms of the receiver.
-    effect_of(&mut class.nodes[0]).receiver_key_ttl = Some(ms(5_200));
+    effect_of(&mut class.nodes[0]).receiver_key_ttl = Some(ms(6_200));
     check(
         &class,
         &[
-            "warning CONTRACT_INVALID [order]: the receiver forgets keys after 5.2 s, but a \
-           resend needs more than 5.2 s (timeout 2 s, horizon 3.2 s), so nothing is ever sent \
-           again",
+            "warning CONTRACT_INVALID [order]: the receiver forgets keys after 6.2 s, but a \
+           resend needs more than 6.2 s (timeout 2 s, horizon 3.2 s, clocks 1 s), so nothing is \
+           ever sent again",
         ],
     );
-    effect_of(&mut class.nodes[0]).receiver_key_ttl = Some(ms(5_201));
+    effect_of(&mut class.nodes[0]).receiver_key_ttl = Some(ms(6_201));
     check(&class, &[]);
 }
 

@@ -19,7 +19,7 @@ use crate::event::{AttemptStarted, Event};
 use crate::guard::Site;
 use crate::run::{Head, Run};
 use crate::rung::{self, RungSpec};
-use crate::{caps, effect, guard, lap, yields};
+use crate::{caps, effect, guard, key_age, lap, yields};
 
 /// Whether an attempt could start now; the refusal names the call.
 pub(crate) fn may_start(run: &Run, id: CallId, now: Timestamp) -> Result<AttemptStarted, Refusal> {
@@ -51,6 +51,7 @@ fn plan_on(
     check_meaning(site)?;
     let contract = site.contract().ok_or_else(|| site.not_ready())?;
     let spec = rung::spec(contract, call.rung).ok_or_else(|| site.not_ready())?;
+    key_age::check(site, contract, &spec)?;
     let timeout = check_times(site, contract, &spec)?;
     check_attempts(run, id, call, &spec)?;
     let retry_tokens = check_limits(site, contract, &spec)?;

@@ -34,6 +34,19 @@ fn not_applied_is_refused_while_a_request_may_land_and_then_sent_again_under_the
 }
 
 #[test]
+fn a_person_s_not_applied_lets_a_key_be_sent_that_its_receiver_has_forgotten() {
+    check(
+        "
+        write  order attempts=2 timeout=2s bound=500ms ttl=20s
+        start  retry=1 answer_by=2m
+        lose   order
+        at 1m                     -> no lookup order
+        settle order not_applied  -> EffectAbsent order SETTLED_BY_HAND, AttemptStarted order/2
+    ",
+    );
+}
+
+#[test]
 fn applied_may_be_said_at_once_and_also_where_a_machine_could_have_asked() {
     check(
         "

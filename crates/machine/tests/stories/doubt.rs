@@ -166,6 +166,68 @@ fn a_receiver_that_has_forgotten_the_key_proves_nothing_by_not_knowing_it() {
 }
 
 #[test]
+fn a_key_that_would_be_forgotten_before_the_request_lands_is_not_sent_again() {
+    // The horizon is 3.5 s; a resend needs 2 s + 3.5 s, and 1 s for the clocks.
+    for (ttl, follows) in [
+        (
+            "10s",
+            "CallFailed order KEY_TOO_OLD, no AttemptStarted, handed_off",
+        ),
+        ("10001ms", "AttemptStarted order/2, no EffectIntended"),
+    ] {
+        check(&format!(
+            "
+            write  order attempts=2 timeout=2s bound=500ms ttl={ttl}
+            start  retry=1 answer_by=30s
+            lose   order
+            at 3500ms
+            find   order absent -> EffectAbsent order ABSENT_AFTER_HORIZON, {follows}
+        "
+        ));
+    }
+}
+
+#[test]
+fn a_key_counts_from_its_first_send_also_where_nobody_was_asked_in_between() {
+    check(
+        "
+        write  order attempts=3 timeout=2s bound=500ms ttl=20s
+        start  retry=2 answer_by=60s
+        fail   order OVERLOADED retry_after=10s
+        at 10s                       -> AttemptStarted order/2
+        lose   order                 -> effect order in_doubt
+        at 20s                       -> no lookup order
+        find   order absent number=1 -> ControlSettled order CANNOT_TELL, no EffectAbsent
+    ",
+    );
+}
+
+#[test]
+fn an_old_key_whose_receiver_may_have_done_it_is_asked_about_instead_of_being_sent() {
+    check(
+        "
+        write  order attempts=3 timeout=2s bound=500ms ttl=20s
+        start  retry=2 answer_by=60s
+        fail   order OVERLOADED retry_after=15s -> effect order absent, no AttemptStarted
+        at 15s                                  -> EffectInDoubt order, lookup order 15s
+        find   order applied                    -> completed
+    ",
+    );
+}
+
+#[test]
+fn a_write_that_never_arrived_has_no_age() {
+    check(
+        "
+        write  order attempts=3 timeout=2s bound=500ms ttl=20s
+        start  retry=2 answer_by=60s
+        fail   order TRANSIENT_TRANSPORT not_sent retry_after=30s -> no AttemptStarted
+        at 30s                                                    -> AttemptStarted order/2
+    ",
+    );
+}
+
+#[test]
 fn a_look_up_is_counted_over_the_effects_life_so_an_old_answer_is_not_taken_for_a_new_one() {
     check(
         "

@@ -1,0 +1,84 @@
+//! How old a key is at its receiver: an old one is forgotten, and protects from nothing.
+//!
+//! Its age counts from the first request that may have arrived, whatever was found out since: a
+//! receiver that broke its bound is still met by a key it knows. Only a person's word outranks it.
+
+use mainstay_graph::{Contract, EffectSemantics, Resolution};
+use mainstay_types::{Code, Reason, Refusal, Sent, Timestamp};
+
+use crate::call::{Attempt, AttemptState, Call, EffectStatus};
+use crate::doubt;
+use crate::guard::Site;
+use crate::next::{self, Move};
+use crate::run::Run;
+use crate::rung::RungSpec;
+
+/// Refuses a request that might land, or be looked up, when its key is forgotten.
+///
+/// `now + timeout + horizon < first send + TTL - skew`. Source: architecture, section 6.
+pub(crate) fn check(site: Site<'_>, contract: &Contract, spec: &RungSpec) -> Result<(), Refusal> {
+    let Site { run, call, now, .. } = site;
+    let effect = run.class().node(call.node).effect();
+    let (Some(effect), Some(sent)) = (effect, first_send(run, call)) else {
+        return Ok(());
+    };
+    let status = call.effect.as_ref().map(|effect| &effect.status);
+    let by_hand = status == Some(&EffectStatus::Absent(Reason::SettledByHand));
+    let Some(ttl) = effect.receiver_key_ttl.filter(|_| !by_hand) else {
+        return Ok(());
+    };
+    if contract.effect != EffectSemantics::WriteIdempotentWithKey {
+        return Ok(());
+    }
+    let need = contract.resend_needs(effect, spec.timeout);
+    if now + need < sent + ttl {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::KeyTooOld)
+        .with("age_ms", sent.until(now).get())
+        .with("need_ms", need.get())
+        .with("ttl_ms", ttl.get())
+        .about(run.path(site.id)))
+}
+
+/// Whether the receiver may have forgotten the key by `at`, so that "not found" proves nothing.
+pub(crate) fn is_forgotten(run: &Run, call: &Call, at: Timestamp) -> bool {
+    let Some(effect) = run.class().node(call.node).effect() else {
+        return false;
+    };
+    let (Some(ttl), Some(sent)) = (effect.receiver_key_ttl, first_send(run, call)) else {
+        return false;
+    };
+    match effect.resolution {
+        Resolution::ByKey => sent + ttl <= at,
+        Resolution::ByStatus
+        | Resolution::ByBusinessKey
+        | Resolution::ByUpsert
+        | Resolution::ByLedger
+        | Resolution::ByHuman => false,
+    }
+}
+
+/// When a request of the call left first that may have arrived.
+fn first_send(run: &Run, call: &Call) -> Option<Timestamp> {
+    let semantics = run.class().node(call.node).contract()?.effect;
+    let mut made = call.attempts.iter();
+    let first = made.find(|made| may_have_arrived(made, semantics));
+    first.map(|made| made.at)
+}
+
+/// Whether the receiver may know the key from this attempt: not from one that never left, nor from
+/// one that it refused as it was.
+fn may_have_arrived(made: &Attempt, semantics: EffectSemantics) -> bool {
+    match &made.state {
+        AttemptState::InFlight
+        | AttemptState::Answered { .. }
+        | AttemptState::Interrupted { .. }
+        | AttemptState::Late { .. } => true,
+        AttemptState::Failed { failure, .. } => {
+            let follows = next::table(failure.kind, failure.sent, semantics);
+            failure.sent != Sent::NotSent
+                && (follows == Move::Reconcile || doubt::proves_nothing(failure))
+        }
+    }
+}
