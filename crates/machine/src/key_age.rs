@@ -3,42 +3,60 @@
 //! Its age counts from the first request that may have arrived, whatever was found out since: a
 //! receiver that broke its bound is still met by a key it knows. Only a person's word outranks it.
 
-use mainstay_graph::{Contract, EffectSemantics, Resolution};
-use mainstay_types::{Code, Reason, Refusal, Sent, Timestamp};
+use mainstay_graph::{EffectSemantics, Resolution};
+use mainstay_types::{Code, Millis, Reason, Refusal, Sent, Timestamp};
 
 use crate::call::{Attempt, AttemptState, Call, EffectStatus};
-use crate::doubt;
 use crate::guard::Site;
 use crate::next::{self, Move};
 use crate::run::Run;
-use crate::rung::RungSpec;
+use crate::{doubt, rung};
 
 /// Refuses a request that might land, or be looked up, when its key is forgotten.
-///
-/// `now + timeout + horizon < first send + TTL - skew`. Source: architecture, section 6.
-pub(crate) fn check(site: Site<'_>, contract: &Contract, spec: &RungSpec) -> Result<(), Refusal> {
+pub(crate) fn check(site: Site<'_>) -> Result<(), Refusal> {
     let Site { run, call, now, .. } = site;
-    let effect = run.class().node(call.node).effect();
-    let (Some(effect), Some(sent)) = (effect, first_send(run, call)) else {
-        return Ok(());
-    };
+    match of(run, call) {
+        Some(age) if age.is_old_at <= now => Err(Refusal::new(Code::KeyTooOld)
+            .with("age_ms", age.sent.until(now).get())
+            .with("need_ms", age.need.get())
+            .with("ttl_ms", age.ttl.get())
+            .about(run.path(site.id))),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// From when on the call may not be sent again under its key, by time alone.
+pub(crate) fn old_at(run: &Run, call: &Call) -> Option<Timestamp> {
+    of(run, call).map(|age| age.is_old_at)
+}
+
+struct Age {
+    sent: Timestamp,
+    need: Millis,
+    ttl: Millis,
+    is_old_at: Timestamp,
+}
+
+/// `now + timeout + horizon < first send + TTL - skew`, as the first moment at which it does not
+/// hold. Source: architecture, section 6.
+fn of(run: &Run, call: &Call) -> Option<Age> {
+    let node = run.class().node(call.node);
+    let (contract, effect) = (node.contract()?, node.effect()?);
+    let ttl = effect.receiver_key_ttl?;
     let status = call.effect.as_ref().map(|effect| &effect.status);
     let by_hand = status == Some(&EffectStatus::Absent(Reason::SettledByHand));
-    let Some(ttl) = effect.receiver_key_ttl.filter(|_| !by_hand) else {
-        return Ok(());
-    };
-    if contract.effect != EffectSemantics::WriteIdempotentWithKey {
-        return Ok(());
+    if by_hand || contract.effect != EffectSemantics::WriteIdempotentWithKey {
+        return None;
     }
-    let need = contract.resend_needs(effect, spec.timeout);
-    if now + need < sent + ttl {
-        return Ok(());
-    }
-    Err(Refusal::new(Code::KeyTooOld)
-        .with("age_ms", sent.until(now).get())
-        .with("need_ms", need.get())
-        .with("ttl_ms", ttl.get())
-        .about(run.path(site.id)))
+    let sent = first_send(run, call)?;
+    let need = contract.resend_needs(effect, rung::spec(contract, call.rung)?.timeout);
+    let is_old_at = (sent + ttl).minus(need);
+    Some(Age {
+        sent,
+        need,
+        ttl,
+        is_old_at,
+    })
 }
 
 /// Whether the receiver may have forgotten the key by `at`, so that "not found" proves nothing.

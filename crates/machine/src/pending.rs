@@ -8,7 +8,7 @@ use crate::action::Action;
 use crate::call::Phase;
 use crate::needs::{self, Needs};
 use crate::run::{Head, Run};
-use crate::{advance, attempt, doubt, effect, lap};
+use crate::{advance, attempt, doubt, effect, key_age, lap};
 
 pub(crate) fn pending(run: &Run, now: Timestamp) -> Vec<Action> {
     let Some(head) = run
@@ -88,6 +88,7 @@ fn wake_at(run: &Run, head: &Head, now: Timestamp) -> Option<Timestamp> {
         }
         let latest = attempt::latest_start(run, head, call);
         moments.extend(latest.map(|at| at + mainstay_types::Millis::new(1)));
+        moments.extend(key_age::old_at(run, call));
     }
     moments.into_iter().filter(|&at| now < at).min()
 }

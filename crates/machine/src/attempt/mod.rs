@@ -51,7 +51,7 @@ fn plan_on(
     check_meaning(site)?;
     let contract = site.contract().ok_or_else(|| site.not_ready())?;
     let spec = rung::spec(contract, call.rung).ok_or_else(|| site.not_ready())?;
-    key_age::check(site, contract, &spec)?;
+    key_age::check(site)?;
     let timeout = check_times(site, contract, &spec)?;
     check_attempts(run, id, call, &spec)?;
     let retry_tokens = check_limits(site, contract, &spec)?;
