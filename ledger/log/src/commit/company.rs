@@ -45,7 +45,7 @@ impl Company {
 
 impl HandedOver<'_> {
     /// It has its answer.
-    pub(crate) fn is_answered(self) {
+    pub(crate) fn answered(self) {
         let Company { asked, missing, .. } = self.company;
         if self.asked < asked.load(Ordering::Relaxed) {
             missing.store(ALONE_AFTER, Ordering::Relaxed);
@@ -76,7 +76,7 @@ mod tests {
             }
             if able == 0 {
                 able = out.len();
-                out.drain(..).for_each(HandedOver::is_answered);
+                out.drain(..).for_each(HandedOver::answered);
             }
         }
         kept

@@ -102,7 +102,7 @@ impl Shared {
         }
         let answer = answer.await;
         if let Some(handed_over) = handed_over {
-            handed_over.is_answered();
+            handed_over.answered();
         }
         answer.unwrap_or_else(|_| Err(self.progress.gone()))
     }
