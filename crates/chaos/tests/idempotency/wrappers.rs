@@ -122,7 +122,7 @@ async fn mainstay_places_a_second_order_only_after_the_first_was_told() {
         assert!(matches!(second, ToolAnswer::Done { .. }), "{second:?}");
         assert_ne!(second, told);
         drop(wrapper);
-        strategy.close().await;
+        strategy.close().await.unwrap();
         let truth = receiver.settled().await;
         assert_eq!((truth.applied.len(), truth.sends), (2, 2));
     }
@@ -146,7 +146,7 @@ async fn a_run_of_mainstay_that_is_asked_for_again_is_the_same_run() {
         let mut third = strategy.wrap(run());
         assert_eq!(third.call(&call("c3", 4, ""), &line).await, mismatch);
         drop((wrapper, other, third));
-        strategy.close().await;
+        strategy.close().await.unwrap();
         assert_eq!(receiver.settled().await.applied.len(), 1);
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mainstay_chaos::experiment::idempotency::{
-    self as experiment, Faults, Hears, Options, Report, Seed, Strategy, strategies,
+    self as experiment, ExperimentError, Faults, Hears, Options, Report, Seed, Strategy, strategies,
 };
 
 use super::args::IdempotencyArgs;
@@ -34,12 +34,13 @@ pub(crate) fn run(args: &IdempotencyArgs, output: &Output) -> Result<(), CliErro
     let strategies = strategies::all();
     let titles: Vec<&str> = strategies.iter().map(|one| one.title()).collect();
     let report = measure(args, &strategies, output)?;
-    if let Some(file) = &args.svg {
-        write(file, &experiment::svg(&report, &titles))?;
-    }
     match output.json {
         true => output.print_json(&report)?,
         false => output.print(&text(&report, &titles))?,
+    }
+    // The figures are out before a file can fail.
+    if let Some(file) = &args.svg {
+        write(file, &experiment::svg(&report, &titles))?;
     }
     if is_disturbed(&report) {
         output.note("\nhint: the machine was busy, and that shows in the figures: run it again");
@@ -68,7 +69,14 @@ fn measure(
     progress.clear();
     report.map_err(|error| {
         let source = std::error::Error::source(&error).map(ToString::to_string);
-        outside(&error.to_string(), source.unwrap_or_default())
+        let (what, source) = (error.to_string(), source.unwrap_or_default());
+        match error {
+            ExperimentError::Strategy { .. } => CliError::outside(
+                format!("{what}: {source}"),
+                "check the folder for temporary files (TMPDIR) and its room",
+            ),
+            ExperimentError::Listen(_) | ExperimentError::Client(_) => outside(&what, source),
+        }
     })
 }
 

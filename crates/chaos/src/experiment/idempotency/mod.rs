@@ -122,13 +122,13 @@ async fn try_one(
     hears: &Hears,
 ) -> Result<(Score, u64), ExperimentError> {
     let stage = Arc::new(stage(options, strategy).await?);
-    let opened = strategy.open(&options.faults).await;
-    opened.map_err(|source| ExperimentError::Strategy {
+    let failed = |source| ExperimentError::Strategy {
         strategy: strategy.name(),
         source,
-    })?;
+    };
+    strategy.open(&options.faults).await.map_err(failed)?;
     let told = all_sessions(&stage, options, hears).await;
-    strategy.close().await;
+    strategy.close().await.map_err(failed)?;
     let truth = stage.receiver.settled().await;
     let unanswered = stage.client.unanswered();
     // A reply that was drawn late and came in time all the same would be a fault less.

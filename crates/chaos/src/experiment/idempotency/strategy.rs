@@ -67,9 +67,10 @@ pub trait Strategy: Send + Sync {
         Box::pin(async { Ok(()) })
     }
 
-    /// Lets go of it again, once all sessions are over and before the truth is read.
-    fn close(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async {})
+    /// Lets go of it again, once all sessions are over and before the truth is read. An error says
+    /// that its sessions met something that is no fault of the tool, so that they say nothing.
+    fn close(&self) -> BoxFuture<'_, Result<(), OpenError>> {
+        Box::pin(async { Ok(()) })
     }
 
     /// The wrapper of a run; a session has one run, or one per order.

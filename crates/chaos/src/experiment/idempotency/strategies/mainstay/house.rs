@@ -5,7 +5,8 @@ use std::sync::Arc;
 use mainstay_class::{Class, ToolRecord};
 use mainstay_dispatch::Millis;
 use mainstay_ledger_sled::{OpenOptions, SledLedger};
-use mainstay_runtime::{Engine, EngineBuilder, system};
+use mainstay_runtime::{Engine, EngineBuilder, EngineError, system};
+use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio_util::task::TaskTracker;
 
@@ -23,6 +24,8 @@ pub(super) struct House {
     pub(super) engine: Engine,
     pub(super) class: Class<Purchase, Vec<ToolRecord>>,
     pub(super) lines: Arc<Lines>,
+    /// The first error that is none of the tool's: of the store, or of this machine.
+    pub(super) failed: Mutex<Option<EngineError>>,
     /// What ends runs that nobody asks anything any more.
     pub(super) endings: TaskTracker,
     _folder: TempDir,
@@ -30,7 +33,10 @@ pub(super) struct House {
 
 impl House {
     pub(super) async fn open(way: Way, faults: &Faults) -> Result<Self, OpenError> {
-        let folder = tempfile::tempdir()?;
+        // A name that says whose it is, for whoever finds one that a kill has left.
+        let folder = tempfile::Builder::new()
+            .prefix("mainstay-experiment-")
+            .tempdir()?;
         let store = SledLedger::open(folder.path(), OpenOptions::creating())?;
         let lines = Arc::new(Lines::default());
         let times = Times::of(faults);
@@ -48,18 +54,21 @@ impl House {
             engine,
             class,
             lines,
+            failed: Mutex::new(None),
             endings: TaskTracker::new(),
             _folder: folder,
         })
     }
 
     /// Lets the runs end, and stops.
-    pub(super) async fn close(house: Arc<Self>) {
+    pub(super) async fn close(house: Arc<Self>) -> Result<(), OpenError> {
+        let failed = house.failed.lock().take();
         house.endings.close();
         house.endings.wait().await;
         // With a wrapper still there it stops when that one goes.
         if let Some(house) = Arc::into_inner(house) {
             house.engine.shutdown(CLOSES_WITHIN).await;
         }
+        failed.map_or(Ok(()), |error| Err(error.into()))
     }
 }

@@ -100,11 +100,12 @@ impl Strategy for Mainstay {
         })
     }
 
-    fn close(&self) -> BoxFuture<'_, ()> {
+    fn close(&self) -> BoxFuture<'_, Result<(), OpenError>> {
         Box::pin(async {
             let house = self.house.lock().take();
-            if let Some(house) = house {
-                House::close(house).await;
+            match house {
+                Some(house) => House::close(house).await,
+                None => Ok(()),
             }
         })
     }

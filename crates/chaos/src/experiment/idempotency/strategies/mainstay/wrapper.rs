@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use mainstay_runtime::{EngineError, ToolAnswer as Answer, Tools};
-use mainstay_types::RunId;
+use mainstay_types::{Code, RunId};
 
 use super::super::super::receiver::Placed;
 use super::super::super::strategy::{RunContext, Wrapper};
@@ -47,6 +47,14 @@ impl Asks {
     }
 }
 
+/// What a run refuses a model; anything else is no answer of the tool.
+fn is_for_the_model(error: &EngineError) -> bool {
+    matches!(
+        error.code(),
+        Code::IdempotencyMismatch | Code::EffectInDoubt | Code::CapReached | Code::RunEnded
+    )
+}
+
 fn told(answer: Answer) -> ToolAnswer {
     match answer {
         Answer::Done(reply) => match serde_json::from_slice::<Placed>(reply.as_bytes()) {
@@ -67,8 +75,12 @@ impl Wrapper for Asks {
     fn call<'a>(&'a mut self, call: &'a ToolCall, line: &'a Line) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let told = self.ask(call, line).await;
-            told.unwrap_or_else(|error| ToolAnswer::Error {
-                error_code: error.code().as_str(),
+            told.unwrap_or_else(|error| {
+                let error_code = error.code().as_str();
+                if !is_for_the_model(&error) {
+                    self.house.failed.lock().get_or_insert(error);
+                }
+                ToolAnswer::Error { error_code }
             })
         })
     }
