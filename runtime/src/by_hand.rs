@@ -38,12 +38,21 @@ async fn find(shared: &Shared, key: &EffectKey) -> Result<(RunId, Arc<Run>, Call
     Ok((id, run, call))
 }
 
+/// The call that the key stands for. A model's calls may be several under one key, one after the
+/// other: what nobody knows of it goes first, else the newest.
 fn call_of(run: &Run, key: &EffectKey) -> Option<CallId> {
-    let mut calls = run.calls().iter();
-    calls.find_map(|(id, call)| {
+    let calls = run.calls().iter().filter_map(|(id, call)| {
         let effect = call.effect.as_ref()?;
-        (effect.key == *key).then_some(id)
-    })
+        (effect.key == *key).then_some((id, &effect.status))
+    });
+    let is_unknown = |status: &EffectStatus| {
+        matches!(
+            status,
+            EffectStatus::InDoubt(_) | EffectStatus::PartlyApplied
+        )
+    };
+    let found = calls.max_by_key(|(id, status)| (is_unknown(status), *id));
+    found.map(|(id, _)| id)
 }
 
 fn not_there(key: &EffectKey) -> EngineError {

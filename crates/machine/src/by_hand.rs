@@ -41,11 +41,13 @@ pub(crate) fn decide(run: &Run, ask: AskSettle, at: Timestamp) -> Result<Vec<Eve
     }
     match status(call) {
         Some(EffectStatus::InDoubt(_) | EffectStatus::PartlyApplied) => {}
-        // Taken before: whoever asks again sees what it came to.
-        Some(
-            EffectStatus::Applied(Reason::SettledByHand)
-            | EffectStatus::Absent(Reason::SettledByHand),
-        ) => return Ok(Vec::new()),
+        // Taken before: whoever says the same again sees what it came to.
+        Some(EffectStatus::Applied(Reason::SettledByHand)) if ask.ruling == Ruling::Applied => {
+            return Ok(Vec::new());
+        }
+        Some(EffectStatus::Absent(Reason::SettledByHand)) if ask.ruling == Ruling::NotApplied => {
+            return Ok(Vec::new());
+        }
         Some(status) => return Err(refused(run, id, &format!("it is {}", status.as_str()))),
         None => return Err(refused(run, id, "nothing of it was sent")),
     }

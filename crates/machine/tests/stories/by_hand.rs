@@ -55,7 +55,7 @@ fn applied_may_be_said_at_once_and_also_where_a_machine_could_have_asked() {
         lose   order              -> lookup order 0s
         settle order applied      -> completed
         settle order applied      -> no EffectSettledByHand, completed
-        settle order not_applied  -> no EffectSettledByHand
+        settle order not_applied  -> SETTLE_REFUSED, no EffectSettledByHand
     ",
     );
 }
