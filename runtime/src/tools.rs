@@ -318,10 +318,13 @@ fn answer(run: &Run, call: &Call) -> ToolAnswer {
             kind: *kind,
             reason: *reason,
         },
-        Phase::InFlight(_) | Phase::InDoubt if run.class().node(call.node).effect().is_some() => {
+        // One that waits to be sent goes on in a next lap, or once a quarantine is lifted.
+        Phase::InFlight(_) | Phase::InDoubt | Phase::Ready { .. }
+            if run.class().node(call.node).effect().is_some() =>
+        {
             ToolAnswer::HandedOver { key: key() }
         }
-        // The lap ended before it was sent.
+        // A read whose answer nobody waits for any more.
         Phase::Ready { .. }
         | Phase::InFlight(_)
         | Phase::InDoubt

@@ -90,8 +90,8 @@ pub(crate) fn looked_up(
     if report.number != next_number(call) || about.is_some_and(|sent| report.asked_at < sent) {
         return Err(guard::not_ready(run, id, call));
     }
-    let believed =
-        doubt.absent_after <= report.asked_at && !key_age::is_forgotten(run, call, report.asked_at);
+    let believed = doubt.absent_after <= report.asked_at
+        && !key_age::may_be_forgotten(run, call, report.asked_at);
     Ok(match report.finding {
         Finding::Applied(result) => applied(run, id, result, Reason::FoundApplied),
         Finding::Partly => {

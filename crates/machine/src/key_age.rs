@@ -4,7 +4,7 @@
 //! receiver that broke its bound is still met by a key it knows. Only a person's word outranks it.
 
 use mainstay_graph::{EffectSemantics, Resolution};
-use mainstay_types::{Code, Millis, Reason, Refusal, Sent, Timestamp};
+use mainstay_types::{Code, Millis, Reason, Refusal, Sent, Timestamp, limits};
 
 use crate::call::{Attempt, AttemptState, Call, EffectStatus};
 use crate::guard::Site;
@@ -43,9 +43,7 @@ fn of(run: &Run, call: &Call) -> Option<Age> {
     let node = run.class().node(call.node);
     let (contract, effect) = (node.contract()?, node.effect()?);
     let ttl = effect.receiver_key_ttl?;
-    let status = call.effect.as_ref().map(|effect| &effect.status);
-    let by_hand = status == Some(&EffectStatus::Absent(Reason::SettledByHand));
-    if by_hand || contract.effect != EffectSemantics::WriteIdempotentWithKey {
+    if contract.effect != EffectSemantics::WriteIdempotentWithKey {
         return None;
     }
     let sent = first_send(run, call)?;
@@ -77,12 +75,54 @@ pub(crate) fn is_forgotten(run: &Run, call: &Call, at: Timestamp) -> bool {
     }
 }
 
-/// When a request of the call left first that may have arrived.
+/// Whether the receiver may have forgotten the key before it came to a question that left at
+/// `asked_at`: it may be on its way for as long as a question may take.
+pub(crate) fn may_be_forgotten(run: &Run, call: &Call, asked_at: Timestamp) -> bool {
+    let on_its_way = Millis::new(limits::CONTROL_TIMEOUT_MS + limits::KEY_TTL_SKEW_MS);
+    is_forgotten(run, call, asked_at + on_its_way)
+}
+
+/// When a request under the call's key left first that may have arrived. Calls that a model asked
+/// for one after the other may share a key.
 fn first_send(run: &Run, call: &Call) -> Option<Timestamp> {
+    let of_model = || {
+        let calls = run.calls.iter().map(|(_, other)| other);
+        calls.filter(|other| is_same_key(run, call, other))
+    };
+    match run.class().node(call.node).tool.is_some() {
+        true => of_model()
+            .filter_map(|other| first_send_of(run, other))
+            .min(),
+        false => first_send_of(run, call),
+    }
+}
+
+fn is_same_key(run: &Run, call: &Call, other: &Call) -> bool {
+    let effect = |call: &Call| run.class().node(call.node).effect();
+    let id = |call: &Call| {
+        let made = call.prepared.as_ref();
+        made.and_then(|made| made.business_id.clone())
+    };
+    let (own, its) = (effect(call), effect(other));
+    let same_name = own.map(|own| &own.name) == its.map(|its| &its.name);
+    let is_tool = run.class().node(other.node).tool.is_some();
+    is_tool && same_name && call.slot == other.slot && id(call) == id(other)
+}
+
+fn first_send_of(run: &Run, call: &Call) -> Option<Timestamp> {
     let semantics = run.class().node(call.node).contract()?.effect;
+    if is_settled_absent(call) {
+        return None;
+    }
     let mut made = call.attempts.iter();
     let first = made.find(|made| may_have_arrived(made, semantics));
     first.map(|made| made.at)
+}
+
+/// A person's word that it is not in the world, and nothing of it is on its way.
+fn is_settled_absent(call: &Call) -> bool {
+    let status = call.effect.as_ref().map(|effect| &effect.status);
+    status == Some(&EffectStatus::Absent(Reason::SettledByHand))
 }
 
 /// Whether the receiver may know the key from this attempt: not from one that never left, nor from

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mainstay_class::{Budget, Class, TaskClass, ToolOutcome, ToolRecord, days, secs};
 use mainstay_machine::{OutcomeKind, Ruling};
 use mainstay_runtime::{ToolAnswer, Tools};
-use mainstay_types::{Code, FailureKind, Millis, Payload, RunId, Timers};
+use mainstay_types::{Code, EffectKey, Failure, FailureKind, Millis, Payload, RunId, Sent, Timers};
 
 use crate::world::classes::NewTicket;
 use crate::world::outside::Outside;
@@ -295,4 +295,133 @@ fn a_doubt_that_outlasts_the_run_is_handed_over_to_a_person() {
     };
     assert!(key.to_string().ends_with(":order/slot:1"), "{key}");
     assert_eq!(life.outcome(&run).kind, OutcomeKind::HandedOff);
+}
+
+/// One tool, with an attempt for each of the model's calls.
+fn one_attempt(outside: &Arc<Outside>, ttl: Option<Millis>) -> Class<Minutes, usize> {
+    let mut g = TaskClass::<Minutes>::define("one_attempt", 1);
+    g.budget(
+        Budget::new()
+            .answer_by(secs(300))
+            .retries(4)
+            .doubt_wait(days(1)),
+    );
+    let read = outside.read("catalog");
+    let beside = g
+        .read("beside", &read, (), |m: &Minutes, ()| m.question())
+        .attempts(1)
+        .add();
+    let made = |_: &Minutes, order: Order| NewTicket { title: order.item };
+    let write = outside.write("orders");
+    let order = g.tool_write("order", "Orders an item", &write, made);
+    let order = order.business_id(|m| &m.id).attempts(2);
+    let order = match ttl {
+        Some(ttl) => order.attempts(1).receiver_key_ttl(ttl),
+        None => order,
+    };
+    let order = order.add();
+    let asked = g
+        .tools("shop", (), |m, ()| m.actions.clone())
+        .offer(&order)
+        .add();
+    g.finish((beside, asked), |_, (_, asked)| asked.len())
+        .expect("a valid class")
+}
+
+fn settle(life: &Life, key: &EffectKey, ruling: Ruling) -> Result<(), Code> {
+    let result = (ruling == Ruling::Applied).then(|| Payload::from(r#"{"id":"T-9"}"#));
+    let asked = life
+        .engine
+        .settle_effect(key, (ruling, result), ("ann", "their books"));
+    life.block_on(asked).map(drop).map_err(|error| error.code())
+}
+
+#[test]
+fn a_person_settles_what_is_in_doubt_also_where_an_earlier_call_has_the_key() {
+    let world = World::new();
+    world.outside.script(|ask| match ask.dependency.as_str() {
+        "orders" => Does::Fail(10, maybe_sent(FailureKind::TransientTransport)),
+        _ => Does::Answer(10),
+    });
+    world.outside.finds(|_| Find::CannotTell(5));
+    let class = one_attempt(&world.outside, Some(days(30)));
+    let life = world.live(&[class.erased()]);
+    let run = life.start(&class, minutes("M", 1)).id();
+    let tools = tools(&life, run);
+    let key: EffectKey = "default/order/id:M/slot:1".parse().unwrap();
+    let after = |id: &'static str, ruling| {
+        let arguments = r#"{"item":"desk"}"#;
+        life.block_on(async {
+            let called = tools.call(id, "order", arguments);
+            let waited = sleep(&world, 60_000);
+            tokio::pin!(called);
+            tokio::select! {
+                biased;
+                early = &mut called => panic!("{early:?}"),
+                () = waited => {}
+            }
+        });
+        assert_eq!(settle(&life, &key, ruling), Ok(()), "{id}");
+        life.block_on(tools.call(id, "order", arguments)).unwrap()
+    };
+    let first = after("c1", Ruling::NotApplied);
+    assert!(matches!(first, ToolAnswer::NotDone { .. }), "{first:?}");
+    let second = after("c2", Ruling::Applied);
+    assert_eq!(ticket(&second), "T-9");
+    // The other verdict is refused, and says why.
+    let opposite = settle(&life, &key, Ruling::NotApplied);
+    assert_eq!(opposite, Err(Code::SettleRefused));
+}
+
+#[test]
+fn a_key_that_its_receiver_may_have_forgotten_is_too_old_for_the_models_next_call_too() {
+    let world = World::new();
+    world.outside.ignore_keys();
+    // It acts far behind its bound, and its reply is lost.
+    world.outside.script(|ask| match ask.call.as_str() {
+        "order[0]" => Does::LandAndFail(19_000, 10, maybe_sent(FailureKind::TransientTransport)),
+        _ => Does::Answer(10),
+    });
+    let class = one_attempt(&world.outside, Some(secs(20)));
+    let life = world.live(&[class.erased()]);
+    let run = life.start(&class, minutes("M", 1)).id();
+    let tools = tools(&life, run);
+    let arguments = r#"{"item":"desk"}"#;
+    let first = life.block_on(tools.call("c1", "order", arguments));
+    assert!(matches!(first, Ok(ToolAnswer::NotDone { .. })), "{first:?}");
+    life.run_for(60_000);
+    let second = life.block_on(tools.call("c2", "order", arguments));
+    let Ok(ToolAnswer::NotDone { reason, .. }) = second else {
+        panic!("{second:?}");
+    };
+    assert_eq!(reason.as_str(), "KEY_TOO_OLD");
+    assert_eq!(world.outside.requests("orders").len(), 1);
+}
+
+#[test]
+fn a_write_that_a_next_lap_may_send_is_not_said_to_be_not_done() {
+    let world = World::new();
+    world.outside.script(|ask| {
+        let limited = Failure::new(FailureKind::RateLimited, Sent::Answered);
+        match (ask.dependency.as_str(), ask.attempt) {
+            ("orders", 1) => Does::Fail(5, limited.retry_after(Millis::new(5_000))),
+            ("catalog", 1) => Does::Fail(500, refused(FailureKind::PermanentProvider)),
+            _ => Does::Answer(10),
+        }
+    });
+    let class = one_attempt(&world.outside, None);
+    let life = world.live(&[class.erased()]);
+    let run = life.start(&class, minutes("M", 1)).id();
+    let tools = tools(&life, run);
+    let told = life.block_on(tools.call("c1", "order", r#"{"item":"desk"}"#));
+    life.block_on(life.engine.continue_run(run, "ann", "again"))
+        .unwrap();
+    life.run_for(20_000);
+    let sent = !world.outside.effects().is_empty();
+    let told_not_done = matches!(told, Ok(ToolAnswer::NotDone { .. }));
+    assert!(!(sent && told_not_done), "{told:?}");
+    assert!(
+        matches!(told, Ok(ToolAnswer::HandedOver { .. })),
+        "{told:?}"
+    );
 }

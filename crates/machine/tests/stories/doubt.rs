@@ -166,6 +166,25 @@ fn a_receiver_that_has_forgotten_the_key_proves_nothing_by_not_knowing_it() {
 }
 
 #[test]
+fn not_found_is_not_believed_where_the_question_may_have_come_after_the_key_was_forgotten() {
+    // A question may be on its way for 5 s, and 1 s is for the clocks.
+    for (at, follows) in [
+        ("13999ms", "EffectAbsent order ABSENT_AFTER_HORIZON"),
+        ("14s", "ControlSettled order CANNOT_TELL, no EffectAbsent"),
+    ] {
+        check(&format!(
+            "
+            write  order attempts=1 timeout=2s bound=500ms ttl=20s
+            start  answer_by=60s
+            lose   order
+            at {at}
+            find   order absent -> {follows}
+        "
+        ));
+    }
+}
+
+#[test]
 fn a_key_that_would_be_forgotten_before_the_request_lands_is_not_sent_again() {
     // The horizon is 3.5 s; a resend needs 2 s + 3.5 s, and 1 s for the clocks.
     for (ttl, follows) in [
