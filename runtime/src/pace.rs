@@ -3,8 +3,8 @@
 //!
 //! A process that dies may leave thousands of writes in doubt, and the next one finds them all in
 //! one moment. The pool bounds how many it asks about at once, but says nothing of how many a
-//! second, and a receiver that has just come back must not meet them in step. A doubt that arose
-//! here is never put in this line: somebody waits for it.
+//! second, and a receiver that has just come back must not meet them in step. A doubt of a run that
+//! was in memory since it was sent is never put in this line: somebody waits for it.
 
 use mainstay_types::{Millis, limits};
 use parking_lot::Mutex;

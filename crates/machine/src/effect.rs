@@ -24,14 +24,18 @@ use crate::{attempt, ending, guard, life};
 
 /// The key of the effect this call intends. Made from the run, never from a model's output.
 pub fn key(run: &Run, id: CallId, call: &Call) -> Result<EffectKey, Refusal> {
-    let missing = || guard::not_ready(run, id, call);
-    let head = run.head().ok_or_else(missing)?;
+    key_of(run, call).ok_or_else(|| guard::not_ready(run, id, call))
+}
+
+/// The same; `None` where the call writes nothing, or is not prepared.
+pub(crate) fn key_of(run: &Run, call: &Call) -> Option<EffectKey> {
+    let head = run.head()?;
     let node = run.class().node(call.node);
-    let effect = node.effect().ok_or_else(missing)?;
+    let effect = node.effect()?;
     let scope = match effect.scope {
         ScopeKind::Business => {
-            let made = call.prepared.as_ref().ok_or_else(missing)?;
-            Scope::Business(made.business_id.clone().ok_or_else(missing)?)
+            let made = call.prepared.as_ref()?;
+            Scope::Business(made.business_id.clone()?)
         }
         ScopeKind::Run => Scope::Run {
             run: head.run,
@@ -44,7 +48,7 @@ pub fn key(run: &Run, id: CallId, call: &Call) -> Result<EffectKey, Refusal> {
         .map_or(Position::Slot(call.slot), |item| {
             Position::Item(item.position)
         });
-    Ok(EffectKey {
+    Some(EffectKey {
         tenant: head.tenant.clone(),
         effect: effect.name.clone(),
         scope,

@@ -10,7 +10,7 @@ use crate::call::{Attempt, AttemptState, Call, EffectStatus};
 use crate::guard::Site;
 use crate::next::{self, Move};
 use crate::run::Run;
-use crate::{doubt, rung};
+use crate::{doubt, effect, rung};
 
 /// Refuses a request that might land, or be looked up, when its key is forgotten.
 pub(crate) fn check(site: Site<'_>) -> Result<(), Refusal> {
@@ -83,30 +83,15 @@ pub(crate) fn may_be_forgotten(run: &Run, call: &Call, asked_at: Timestamp) -> b
 }
 
 /// When a request under the call's key left first that may have arrived. Calls that a model asked
-/// for one after the other may share a key.
+/// for one after the other may share a key; others have one of their own.
 fn first_send(run: &Run, call: &Call) -> Option<Timestamp> {
-    let of_model = || {
-        let calls = run.calls.iter().map(|(_, other)| other);
-        calls.filter(|other| is_same_key(run, call, other))
-    };
-    match run.class().node(call.node).tool.is_some() {
-        true => of_model()
-            .filter_map(|other| first_send_of(run, other))
-            .min(),
-        false => first_send_of(run, call),
+    if run.class().node(call.node).tool.is_none() {
+        return first_send_of(run, call);
     }
-}
-
-fn is_same_key(run: &Run, call: &Call, other: &Call) -> bool {
-    let effect = |call: &Call| run.class().node(call.node).effect();
-    let id = |call: &Call| {
-        let made = call.prepared.as_ref();
-        made.and_then(|made| made.business_id.clone())
-    };
-    let (own, its) = (effect(call), effect(other));
-    let same_name = own.map(|own| &own.name) == its.map(|its| &its.name);
-    let is_tool = run.class().node(other.node).tool.is_some();
-    is_tool && same_name && call.slot == other.slot && id(call) == id(other)
+    let key = effect::key_of(run, call)?;
+    let has_it = |other: &&Call| other.effect.as_ref().is_some_and(|made| made.key == key);
+    let calls = run.calls.iter().map(|(_, other)| other).filter(has_it);
+    calls.filter_map(|other| first_send_of(run, other)).min()
 }
 
 fn first_send_of(run: &Run, call: &Call) -> Option<Timestamp> {
