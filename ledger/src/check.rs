@@ -170,6 +170,7 @@ fn may_take(stored: &EffectEntry, wanted: &EffectEntry) -> bool {
         EntryState::Open
         | EntryState::InDoubt
         | EntryState::Applied(_)
-        | EntryState::PartlyApplied => same_owner,
+        | EntryState::PartlyApplied
+        | EntryState::Compensated => same_owner,
     }
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use mainstay_graph::Budget;
 use mainstay_machine::{
-    AskRaise, AskSettle, Command, Quarantine, Ruling, Run, apply, decide, pending, view,
+    AskCompensate, AskRaise, AskSettle, Command, Quarantine, Ruling, Run, apply, decide, pending,
+    view,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, CostUnits, LapNo, Millis, Payload, Seq, Timestamp, Tokens, WorkerId,
@@ -218,6 +219,18 @@ fn by_hand(run: &Run, ruling: Ruling) -> Command {
     })
 }
 
+/// Somebody wants the first effect undone that there is.
+fn compensate(run: &Run) -> Command {
+    let mut calls = run.calls().iter();
+    let wrote = calls.find(|(_, call)| call.effect.is_some());
+    Command::Compensate(AskCompensate {
+        call: wrote.map_or(CallId(0), |(id, _)| id),
+        after: 0,
+        by: "uid 1000".to_owned(),
+        why: "fuzzed".to_owned(),
+    })
+}
+
 fn commands(run: &Run) -> Vec<Command> {
     let (by, why) = (|| "uid 1000".to_owned(), || "fuzzed".to_owned());
     let lap = run.head().map_or(LapNo(1), |head| head.lap.no);
@@ -249,6 +262,7 @@ fn commands(run: &Run) -> Vec<Command> {
         }),
         by_hand(run, Ruling::Applied),
         by_hand(run, Ruling::NotApplied),
+        compensate(run),
         Command::Terminate {
             by: by(),
             why: why(),

@@ -3,7 +3,7 @@
 //! An inbox command is never fenced by an epoch and never applied twice: its message id is
 //! acknowledged in the same commit as the events it caused.
 
-use mainstay_machine::{AskRaise, AskSettle, AskTool, SettleEnd};
+use mainstay_machine::{AskCompensate, AskRaise, AskSettle, AskTool, SettleEnd};
 use mainstay_types::{AttemptNo, CallId, EffectKey, LapNo, MessageId, limits};
 
 /// A command from outside the run's owner.
@@ -36,6 +36,8 @@ pub enum InboxCommand {
     Raise(AskRaise),
     /// A person found out what became of a write.
     SettleByHand(AskSettle),
+    /// Somebody wants an effect undone.
+    Compensate(AskCompensate),
     /// A model asks for a tool.
     ToolCall(Box<AskTool>),
     /// The model is done with what a call offers.
@@ -78,6 +80,7 @@ impl InboxCommand {
             | Self::Terminate { .. }
             | Self::Continue { .. }
             | Self::Raise(_)
+            | Self::Compensate(_)
             | Self::ToolsDone { .. }
             | Self::KeySettled { .. } => 0,
         }

@@ -74,7 +74,10 @@ impl Waiters {
 #[must_use]
 pub const fn is_settled(state: &EntryState) -> bool {
     match state {
-        EntryState::Applied(_) | EntryState::PartlyApplied | EntryState::NotApplied => true,
+        EntryState::Applied(_)
+        | EntryState::PartlyApplied
+        | EntryState::NotApplied
+        | EntryState::Compensated => true,
         EntryState::Open | EntryState::InDoubt => false,
     }
 }

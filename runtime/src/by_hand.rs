@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mainstay_ledger::InboxCommand;
-use mainstay_machine::{AskSettle, Command, EffectStatus, Ruling, Run};
+use mainstay_machine::{AskCompensate, AskSettle, Command, EffectStatus, Ruling, Run, compensate};
 use mainstay_types::{
     AttemptNo, CallId, Code, EffectKey, Payload, Reason, Refusal, RunId, Rung, Scope, json, limits,
 };
@@ -97,6 +97,35 @@ pub(crate) async fn settle(
     }
 }
 
+/// Has the effect under `key` undone; that it is wanted is durable once this returns. How it stands
+/// by then.
+pub(crate) async fn compensate(
+    shared: &Arc<Shared>,
+    key: &EffectKey,
+    Asks { by, why }: Asks,
+) -> Result<EffectStatus, EngineError> {
+    let (id, run, call) = find(shared, key).await?;
+    let ask = AskCompensate {
+        call,
+        after: wanted(&run, call),
+        by,
+        why,
+    };
+    allowed(shared, &run, || Command::Compensate(ask.clone()))?;
+    let run = taken(shared, id, InboxCommand::Compensate(ask.clone())).await?;
+    let made = run.calls().get(call).and_then(|call| call.effect.as_ref());
+    match made {
+        Some(effect) if 0 < wanted(&run, call) => Ok(effect.status.clone()),
+        Some(_) | None => Err(refused_after_all(shared, &run, Command::Compensate(ask))),
+    }
+}
+
+/// How often somebody wanted the effect undone.
+fn wanted(run: &Run, call: CallId) -> u32 {
+    let undo = compensate::of(run, call).and_then(|(_, undo)| undo.undoes);
+    undo.map_or(0, |undoes| undoes.wanted)
+}
+
 fn is_by_hand(status: &EffectStatus, ruling: Ruling) -> bool {
     match status {
         EffectStatus::Applied(reason) => {
@@ -108,7 +137,8 @@ fn is_by_hand(status: &EffectStatus, ruling: Ruling) -> bool {
         EffectStatus::Intended
         | EffectStatus::Dispatched
         | EffectStatus::InDoubt(_)
-        | EffectStatus::PartlyApplied => false,
+        | EffectStatus::PartlyApplied
+        | EffectStatus::Compensated => false,
     }
 }
 
@@ -138,7 +168,7 @@ fn checked(
     let result = canonical(result).map_err(|what| refused(Code::InvalidInput, &what))?;
     match ruling {
         Ruling::NotApplied if is_given => {
-            let what = "what was not applied has no result";
+            let what = "only what was applied has a result";
             return Err(refused(Code::InvalidInput, what));
         }
         Ruling::NotApplied => return Ok(result),

@@ -283,6 +283,23 @@ impl Engine {
         by_hand::settle(&self.shared, key, (ruling, result), Asks::of(by, why)).await
     }
 
+    /// Has an effect undone that is, or may be, in the world, as its class says how
+    /// (`compensate_with`), also after its run has ended. What undoes it is an effect of its own,
+    /// which [`Engine::effect`] names; once that is done, this one is `compensated`. How it stands
+    /// when the wish was taken.
+    ///
+    /// Durable once this returns. Cancel safe: a dropped future may have asked. What was undone is
+    /// not undone again. `EFFECT_NOT_THERE` for a key that nobody has, `SETTLE_REFUSED` for one
+    /// that is not in the world or is being undone, while a request may still land, or when the class
+    /// does not say how it is undone.
+    pub async fn compensate_effect(
+        &self,
+        key: &EffectKey,
+        (by, why): (&str, &str),
+    ) -> Result<EffectStatus, EngineError> {
+        by_hand::compensate(&self.shared, key, Asks::of(by, why)).await
+    }
+
     /// One effect: how it stands, what was tried, what its receiver promises, and who settled it.
     ///
     /// Cancel safe. `EFFECT_NOT_THERE` for a key that nobody has.

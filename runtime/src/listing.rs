@@ -4,7 +4,7 @@
 
 use mainstay_ledger::{Page, RunFilter};
 use mainstay_machine::{Call, EffectStatus, Run, RunState, StateReason, Summary, effect};
-use mainstay_types::{CallId, EffectKey, Millis, RunId, Timestamp, WorkerId, limits};
+use mainstay_types::{CallId, EffectKey, Millis, Reason, RunId, Timestamp, WorkerId, limits};
 
 use crate::error::EngineError;
 use crate::load;
@@ -25,7 +25,8 @@ pub struct EffectFilter {
 pub struct EffectRow {
     /// Its key.
     pub key: EffectKey,
-    /// How it stands: `intended`, `dispatched`, `in_doubt`, `applied`, `partly_applied`, `absent`.
+    /// How it stands: `intended`, `dispatched`, `in_doubt`, `applied`, `partly_applied`, `absent`,
+    /// `compensated`.
     pub state: &'static str,
     /// The code of why it stands so, where there is one.
     pub reason: Option<&'static str>,
@@ -224,6 +225,7 @@ fn row(run: &Run, id: CallId, call: &Call) -> Option<EffectRow> {
     let reason = match &stands.status {
         EffectStatus::Applied(reason) | EffectStatus::Absent(reason) => Some(reason.as_str()),
         EffectStatus::InDoubt(doubt) => Some(doubt.reason.as_str()),
+        EffectStatus::Compensated => Some(Reason::Compensated.as_str()),
         EffectStatus::Intended | EffectStatus::Dispatched | EffectStatus::PartlyApplied => None,
     };
     Some(EffectRow {

@@ -84,6 +84,7 @@ impl Turn<'_> {
             | Event::LapStarted(_)
             | Event::BudgetRaised(_)
             | Event::EffectSettledByHand(_)
+            | Event::CompensationWanted(_)
             | Event::ToolCalled(_)
             | Event::ToolsDone { .. }
             | Event::QuarantineLifted { .. }
@@ -112,6 +113,7 @@ impl Turn<'_> {
             | Event::EffectInDoubt { .. }
             | Event::EffectAbsent { .. }
             | Event::EffectPartlyApplied { .. }
+            | Event::EffectCompensated { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
             | Event::LateResult { .. }
@@ -149,7 +151,9 @@ pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
         | Event::EffectApplied { call, .. }
         | Event::EffectInDoubt { call, .. }
         | Event::EffectAbsent { call, .. }
-        | Event::EffectPartlyApplied { call } => Some(*call),
+        | Event::EffectPartlyApplied { call }
+        | Event::EffectCompensated { call } => Some(*call),
+        Event::CompensationWanted(wanted) => Some(wanted.call),
         Event::AttemptStarted(started) => Some(started.call),
         Event::RunStarted(_)
         | Event::AdmissionDecided(_)

@@ -74,6 +74,16 @@ pub enum ToolAnswer {
 }
 
 impl ToolAnswer {
+    /// Whether a model that was told this may mean another by its next call: what is done, or was
+    /// done and undone. After "not done" it is the same intent again.
+    const fn opens_another(&self) -> bool {
+        match self {
+            Self::Done(_) => true,
+            Self::NotDone { reason, .. } => matches!(reason, Reason::Compensated),
+            Self::HandedOver { .. } => false,
+        }
+    }
+
     /// What a model reads: one JSON object with a `status` of `done`, `not_done` or `handed_over`.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -228,7 +238,7 @@ impl Tools {
         let made = run.calls().get(call);
         let answer = made.map(|made| answer(&run, made));
         let answer = answer.ok_or_else(|| Refusal::new(Code::CallUnknown))?;
-        if matches!(answer, ToolAnswer::Done(_)) {
+        if answer.opens_another() {
             // Here the model is told: nothing is awaited any more.
             self.was_told([id]);
         }
@@ -311,7 +321,12 @@ fn answer(run: &Run, call: &Call) -> ToolAnswer {
     let effect = call.effect.as_ref();
     let is_partly = effect.is_some_and(|effect| effect.status == EffectStatus::PartlyApplied);
     let key = || effect.map(|effect| effect.key.clone());
+    let is_undone = effect.is_some_and(|effect| effect.status == EffectStatus::Compensated);
     match &call.phase {
+        _ if is_undone => ToolAnswer::NotDone {
+            kind: FailureKind::Canceled,
+            reason: Reason::Compensated,
+        },
         Phase::Settled { result, .. } => ToolAnswer::Done(result.clone()),
         Phase::Failed { .. } if is_partly => ToolAnswer::HandedOver { key: key() },
         Phase::Failed { kind, reason } => ToolAnswer::NotDone {

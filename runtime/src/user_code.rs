@@ -6,7 +6,7 @@
 use mainstay_class::{PreparedRequest, PreparedValue};
 use mainstay_ledger::codec;
 use mainstay_machine::{AttemptState, Call, Command, Event, Prepared, Repair, Run};
-use mainstay_types::{CallId, Code, Failure, FailureKind, Payload, Sent, limits};
+use mainstay_types::{CallId, Code, Failure, FailureKind, Payload, Sent, json, limits};
 
 use crate::registry::Registered;
 
@@ -17,7 +17,10 @@ pub(crate) fn prepare(registered: &Registered, run: &Run, id: CallId) -> Option<
     if let Some(wrong) = &call.repair {
         return repair(registered, run, (id, call, wrong));
     }
-    let values = run.values(&run.class().node(call.node).inputs);
+    let values = match call.undoes {
+        Some(undoes) => effected(run, undoes.call)?,
+        None => run.values(&run.class().node(call.node).inputs),
+    };
     let made = registered.class.prepare(call.node, &head.input, &values);
     Some(match made.and_then(check) {
         Ok(PreparedValue::Request(request)) => Command::Prepared {
@@ -28,6 +31,20 @@ pub(crate) fn prepare(registered: &Registered, run: &Run, id: CallId) -> Option<
         Ok(PreparedValue::Value(result)) => Command::Computed { call: id, result },
         Err(failure) => Command::Unpreparable { call: id, failure },
     })
+}
+
+/// What a write has done, as the code that undoes it is given it: what was asked, the answer where
+/// there is one, and the key.
+fn effected(run: &Run, undone: CallId) -> Option<Vec<Option<Payload>>> {
+    let call = run.calls().get(undone)?;
+    let (made, effect) = (call.prepared.as_ref()?, call.effect.as_ref()?);
+    let key = json::Value::Text(effect.key.to_string()).to_canonical();
+    let request = Some(made.request.clone());
+    Some(vec![
+        request,
+        call.value().cloned(),
+        Some(Payload::from(key)),
+    ])
 }
 
 /// Runs the code that makes a request anew, from the first one and what was wrong with its reply.

@@ -13,7 +13,16 @@ use crate::draft::Draft;
 use crate::refs::Source;
 
 impl<I: Value> Builder<I> {
-    pub(crate) fn push(&mut self, draft: Draft<I>) -> Source {
+    pub(crate) fn push(&mut self, mut draft: Draft<I>) -> Source {
+        let undo = draft.take_undo();
+        let source = self.push_one(draft, None);
+        if let Some(undo) = undo {
+            self.push_one(undo, Some(source.node));
+        }
+        source
+    }
+
+    fn push_one(&mut self, draft: Draft<I>, undoes: Option<NodeId>) -> Source {
         let place = self.data.nodes.len();
         if limits::CLASS_NODES_MAX < place {
             // Already TOO_MANY_NODES; more of them would only cost memory.
@@ -46,6 +55,7 @@ impl<I: Value> Builder<I> {
             when,
             output,
             tool: draft.tool,
+            undoes,
         });
         self.code.push(draft.code);
         self.rungs.push(rungs);

@@ -475,7 +475,11 @@ impl<I: Value> Builder<I> {
         }
     }
 
-    fn write_edge<D: Write + Clone>(&mut self, name: &str, dependency: &D) -> (Edge, Schema) {
+    pub(crate) fn write_edge<D: Write + Clone>(
+        &mut self,
+        name: &str,
+        dependency: &D,
+    ) -> (Edge, Schema) {
         let provider = Arc::new(WriteProvider::new(dependency.clone()));
         let (request, reply) = self.schemas::<D::Request, D::Reply>(name);
         (
@@ -521,5 +525,6 @@ fn draft<I>(name: &str, refs: &impl Refs, shape: Shape, make: Maker<I>) -> Draft
             repair: None,
         },
         tool: None,
+        undo: None,
     }
 }

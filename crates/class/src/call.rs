@@ -7,16 +7,18 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mainstay_dispatch::{Keys, Promise, Provider, Read, ReadProvider, Value};
+use mainstay_dispatch::{Keys, Promise, Provider, Read, ReadProvider, Value, Write};
 use mainstay_graph::{Backoff, CancelSemantics, Criticality, FallbackKind, SameRequestRule};
 use mainstay_types::{Failure, Millis, Tokens};
 
 use crate::builder::Builder;
-use crate::draft::{Draft, RungDraft, Shape};
+use crate::draft::{Draft, RungDraft, Shape, Undo};
+use crate::effected::Effected;
 use crate::kinds::{
     Attempting, Demanded, Effecting, Kind, Offers, Omittable, Presence, Slotted, Substitutable,
+    Undoable,
 };
-use crate::make::repairer;
+use crate::make::{of_effect, repairer};
 use crate::refs::Predicate;
 use crate::settings::Cost;
 use crate::tools::Tool;
@@ -332,7 +334,31 @@ impl<I: Value, K: Kind> Call<'_, I, K> {
     where
         K: Effecting,
     {
-        self.draft.code.identify = Some(Box::new(id));
+        self.draft.code.identify = Some(Arc::new(id));
+        self
+    }
+
+    /// Says how the effect is undone when somebody asks for it: `undo` makes the request to
+    /// `dependency` from what was done. Nothing is undone by itself, neither when the run is
+    /// canceled nor when it fails.
+    ///
+    /// What undoes it is an effect of its own, named after this one (`order-undo`): recorded before
+    /// it is sent, asked about when its reply is lost, and bound to no lap: it may begin after the
+    /// run has ended, and brings the budget that its attempts need. Timeouts, costs and bounds are
+    /// those of the dependency's own promise.
+    pub fn compensate_with<C, F>(mut self, dependency: &C, undo: F) -> Self
+    where
+        K: Undoable,
+        C: Write + Clone,
+        F: Fn(&I, Effected<'_, K::Request, K::Reply>) -> C::Request + Send + Sync + 'static,
+    {
+        let (edge, output) = self.builder.write_edge(&self.draft.name, dependency);
+        self.draft.undo = Some(Undo {
+            edge,
+            resolution: C::RESOLUTION,
+            output,
+            make: of_effect::<I, K::Request, K::Reply, _, _>(undo),
+        });
         self
     }
 

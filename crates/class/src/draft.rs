@@ -32,6 +32,56 @@ pub(crate) struct Draft<I> {
     pub(crate) code: Code<I>,
     /// How it is offered to a model, for one that is.
     pub(crate) tool: Option<Tool>,
+    /// How its effect is undone, for a write that says so.
+    pub(crate) undo: Option<Undo<I>>,
+}
+
+/// What undoes a write's effect, under construction.
+pub(crate) struct Undo<I> {
+    pub(crate) edge: Edge,
+    pub(crate) resolution: Resolution,
+    pub(crate) output: Schema,
+    pub(crate) make: Maker<I>,
+}
+
+impl<I> Draft<I> {
+    /// The write that undoes this one's effect, as a draft of its own: named after it, found again
+    /// where it is.
+    pub(crate) fn take_undo(&mut self) -> Option<Self> {
+        let Undo {
+            edge,
+            resolution,
+            output,
+            make,
+        } = self.undo.take()?;
+        let undone = self.shape.effect()?;
+        let name = undone.name.as_deref().unwrap_or(&self.name);
+        let effect = Effect {
+            name: Some(undo_name(name)),
+            key_memory: undone.key_memory,
+            ..Effect::new(SameRequestRule::PerSlot, resolution)
+        };
+        Some(Self {
+            name: undo_name(&self.name),
+            criticality: Criticality::Hard,
+            inputs: Vec::new(),
+            when: None,
+            output,
+            shape: Shape::Write(edge, effect),
+            code: Code {
+                make,
+                identify: self.code.identify.clone(),
+                repair: None,
+            },
+            tool: None,
+            undo: None,
+        })
+    }
+}
+
+/// What undoes something is named after it.
+fn undo_name(of: &str) -> String {
+    format!("{of}-undo")
 }
 
 /// The part of a node that is code.

@@ -174,6 +174,28 @@ pub trait Effecting: Attempting {}
 impl<D: Write, P: Presence> Effecting for Writing<D, P> {}
 impl<D: Write, P: Presence> Effecting for Listing<D, P> {}
 
+/// A call whose effect can be undone: a write, or each item of an each.
+#[diagnostic::on_unimplemented(
+    message = "only a write can be undone",
+    note = "leave the setting out, or implement `Write` and use `.write(..)` or `.each(..)`"
+)]
+pub trait Undoable: Effecting {
+    /// What its receiver was asked; of an each, for one item.
+    type Request: Value;
+    /// What it answered; of an each, for one item.
+    type Reply: Value;
+}
+
+impl<D: Write, P: Presence> Undoable for Writing<D, P> {
+    type Request = D::Request;
+    type Reply = D::Reply;
+}
+
+impl<D: Write, P: Presence> Undoable for Listing<D, P> {
+    type Request = D::Request;
+    type Reply = D::Reply;
+}
+
 /// A call that a model asks for.
 #[diagnostic::on_unimplemented(
     message = "only a tool is counted by the run",

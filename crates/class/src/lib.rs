@@ -16,6 +16,7 @@ pub mod settings;
 mod adding;
 mod checked;
 mod draft;
+mod effected;
 mod make;
 mod schema;
 
@@ -24,6 +25,7 @@ pub mod tools;
 pub use builder::{Builder, TaskClass};
 pub use call::Call;
 pub use class::Class;
+pub use effected::Effected;
 pub use erased::{ErasedClass, PreparedRequest, PreparedValue, UnknownDependency};
 pub use problems::Problems;
 pub use refs::{Predicate, Ref, Refs, SoftRef};

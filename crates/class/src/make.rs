@@ -4,10 +4,12 @@
 //! never made again. A panic passes through: what it means for the run is for the engine to say.
 
 use std::fmt;
+use std::sync::Arc;
 
 use mainstay_dispatch::{Value, ValueError, decode, encode};
 use mainstay_types::{Failure, FailureKind, Payload, Sent};
 
+use crate::effected::Effected;
 use crate::refs::{Recorded, Refs};
 
 /// What a node's closure made.
@@ -22,7 +24,7 @@ pub(crate) type Maker<I> =
     Box<dyn Fn(&I, &[Option<Payload>]) -> Result<Made, Failure> + Send + Sync>;
 
 /// The business id of a run, from its input alone.
-pub(crate) type Identify<I> = Box<dyn Fn(&I) -> String + Send + Sync>;
+pub(crate) type Identify<I> = Arc<dyn Fn(&I) -> String + Send + Sync>;
 
 /// A request made anew: from the input, the bytes of the first request, and what was wrong.
 pub(crate) type Repairer<I> =
@@ -77,6 +79,36 @@ where
         let arguments = decode::<A>(given)
             .map_err(|error| invalid(format!("the arguments cannot be read: {error}")))?;
         request(&closure(input, arguments))
+    })
+}
+
+/// `closure` over a write's recorded request, its answer and its key.
+pub(crate) fn of_effect<I, Q, R, F, U>(closure: F) -> Maker<I>
+where
+    I: 'static,
+    Q: Value,
+    R: Value,
+    F: Fn(&I, Effected<'_, Q, R>) -> U + Send + Sync + 'static,
+    U: Value,
+{
+    Box::new(move |input, values| {
+        let [made, reply, key] = values else {
+            return Err(invalid("there is no effect to undo"));
+        };
+        let there = |value: &Option<Payload>| value.clone().ok_or_else(|| invalid("it is missing"));
+        let read = |error: &ValueError| invalid(format!("what was done cannot be read: {error}"));
+        let made = decode::<Q>(&there(made)?).map_err(|error| read(&error))?;
+        let reply = reply.as_ref().map(decode::<R>).transpose();
+        let reply = reply.map_err(|error| read(&error))?;
+        let key = decode::<String>(&there(key)?).map_err(|error| read(&error))?;
+        request(&closure(
+            input,
+            Effected {
+                request: &made,
+                reply: reply.as_ref(),
+                key: &key,
+            },
+        ))
     })
 }
 

@@ -8,8 +8,8 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use mainstay_machine::{OutcomeKind, RunState};
-use mainstay_runtime::Ruling;
-use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, ruling, state};
+use mainstay_socket::Verdict;
+use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, state, verdict};
 use mainstay_types::{ClassName, CostUnits, EffectKey, RunId, Tenant, limits};
 
 use crate::bench::BenchVerb;
@@ -299,9 +299,10 @@ pub struct SettleArgs {
     #[arg(value_name = "KEY", value_parser = |text: &str| text.parse::<EffectKey>())]
     pub key: EffectKey,
 
-    /// What became of it: applied or not-applied
-    #[arg(value_name = "RULING", value_parser = ruling)]
-    pub ruling: Ruling,
+    /// What became of it: applied or not-applied; or compensate, to have it undone as its class
+    /// says how
+    #[arg(value_name = "VERDICT", value_parser = verdict)]
+    pub verdict: Verdict,
 
     /// For `applied`: what the receiver answered, or would have, as JSON
     #[arg(long, value_name = "JSON")]
@@ -312,7 +313,7 @@ pub struct SettleArgs {
     #[arg(value_parser = Said { bytes_max: limits::KEY_BYTES_MAX })]
     pub by: String,
 
-    /// How they know
+    /// How they know, or why it is to be undone
     #[arg(long, value_name = "TEXT")]
     #[arg(value_parser = Said { bytes_max: limits::TEXT_BYTES_MAX })]
     pub why: String,

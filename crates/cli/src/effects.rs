@@ -1,7 +1,7 @@
 //! `effects` and `effect`: what was changed in the outside world, or may have been, and what a
 //! person says became of it.
 
-use mainstay_socket::{Ask, EffectAsk, EffectsAsk, Form, SettleAsk};
+use mainstay_socket::{Ask, EffectAsk, EffectsAsk, Form, SettleAsk, Verdict};
 use mainstay_types::Payload;
 use serde::Deserialize;
 
@@ -78,7 +78,9 @@ pub(crate) fn show(args: &EffectShowArgs, output: &Output) -> Result<(), CliErro
 #[derive(Deserialize)]
 struct Settled {
     key: String,
+    ruling: String,
     state: String,
+    undone_by: Option<String>,
     by: String,
     why: String,
 }
@@ -90,10 +92,13 @@ pub(crate) fn settle(args: &SettleArgs, output: &Output) -> Result<(), CliError>
     {
         return Err(CliError::usage(&format!("--result is no JSON: {error}")));
     }
+    if args.result.is_some() && args.verdict == Verdict::Compensate {
+        return Err(CliError::usage("only what was applied has a --result"));
+    }
     let mut operator = reach(&output.store)?;
     let reply = operator.ask(&Ask::Settle(SettleAsk {
         key: args.key.clone(),
-        ruling: args.ruling,
+        verdict: args.verdict,
         result: args.result.as_deref().map(Payload::from),
         by: args.by.clone(),
         why: args.why.clone(),
@@ -101,18 +106,30 @@ pub(crate) fn settle(args: &SettleArgs, output: &Output) -> Result<(), CliError>
     if output.json {
         return output.print(&reply.body);
     }
-    let Settled {
-        key,
-        state,
-        by,
-        why,
-    } = read(&reply)?;
-    let state = state.replace('_', " ");
-    output.print(&format!("effect {key} is {state}, by {by}: {why}"))?;
+    output.print(&said(&read(&reply)?))?;
     if !operator.is_served() {
         output.note("no process holds the store: the next engine that drives the run goes on");
     }
     Ok(())
+}
+
+/// What was taken, in words.
+fn said(settled: &Settled) -> String {
+    let Settled {
+        key,
+        ruling,
+        state,
+        undone_by,
+        by,
+        why,
+    } = settled;
+    let state = state.replace('_', " ");
+    match undone_by.as_ref().filter(|_| ruling == "compensate") {
+        Some(undo) => {
+            format!("effect {key}, which is {state}, is undone by {undo}, for {by}: {why}")
+        }
+        None => format!("effect {key} is {state}, by {by}: {why}"),
+    }
 }
 
 fn text(effects: &[Row]) -> String {

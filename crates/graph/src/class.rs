@@ -104,6 +104,14 @@ impl TaskClass {
             .map(|(id, _)| id)
     }
 
+    /// The node that undoes what this one writes, when the class says how.
+    #[must_use]
+    pub fn compensation_of(&self, write: NodeId) -> Option<NodeId> {
+        self.ids()
+            .find(|(_, node)| node.undoes == Some(write))
+            .map(|(id, _)| id)
+    }
+
     /// Whether any node writes.
     #[must_use]
     pub fn writes(&self) -> bool {
@@ -244,6 +252,9 @@ pub struct Node {
     /// For a call that is made when a model asks for it: how it is offered. It has no place in the
     /// graph: what is offered names it.
     pub tool: Option<Tool>,
+    /// For a write that undoes another write's effect when somebody asks for it: which write. It
+    /// has no place in the graph either.
+    pub undoes: Option<NodeId>,
 }
 
 /// How a call is offered to a model.
@@ -297,6 +308,13 @@ impl Node {
             | NodeKind::Local
             | NodeKind::When => &[],
         }
+    }
+
+    /// Whether calls of it are made by the graph itself: neither asked for by a model, nor by
+    /// somebody who wants an effect undone.
+    #[must_use]
+    pub const fn is_of_graph(&self) -> bool {
+        self.tool.is_none() && self.undoes.is_none()
     }
 
     /// What it does to the world.

@@ -70,7 +70,10 @@ fn mermaid_edge(edge: &Edge) -> String {
         Stroke::Dashed => "-.->",
         Stroke::Thick => "==>",
     };
-    let label = if edge.is_when { "|when|" } else { "" };
+    let label = match edge.label {
+        "" => String::new(),
+        label => format!("|{label}|"),
+    };
     format!("  n{} {arrow}{label} {}", edge.from, target(edge.to))
 }
 
@@ -113,13 +116,16 @@ fn dot_node(id: NodeId, node: &Node, is_critical: bool) -> String {
 }
 
 fn dot_edge(edge: &Edge) -> String {
-    let label = if edge.is_when { "label=\"when\"" } else { "" };
+    let label = match edge.label {
+        "" => String::new(),
+        label => format!("label=\"{label}\""),
+    };
     let style = match edge.stroke {
         Stroke::Plain => "",
         Stroke::Dashed => "style=dashed",
         Stroke::Thick => "penwidth=3",
     };
-    let attributes = match (label, style) {
+    let attributes = match (label.as_str(), style) {
         ("", "") => String::new(),
         ("", one) | (one, "") => format!(" [{one}]"),
         (label, style) => format!(" [{label} {style}]"),
@@ -138,8 +144,17 @@ struct Edge {
     from: NodeId,
     /// `None` for the result.
     to: Option<NodeId>,
-    is_when: bool,
+    /// Empty for a value that is used.
+    label: &'static str,
     stroke: Stroke,
+}
+
+impl Edge {
+    /// One that no run takes by itself.
+    fn dashed(self) -> Self {
+        let stroke = Stroke::Dashed;
+        Self { stroke, ..self }
+    }
 }
 
 enum Stroke {
@@ -157,7 +172,7 @@ impl Picture {
             .map(|link| (link[0], link[1]))
             .collect();
         let last = critical.nodes.last().copied();
-        let edge = |from: NodeId, to: Option<NodeId>, is_when: bool| {
+        let edge = |from: NodeId, to: Option<NodeId>, label: &'static str| {
             let on_chain = match to {
                 Some(to) => links.contains(&(from, to)),
                 None => last == Some(from),
@@ -170,17 +185,19 @@ impl Picture {
             Edge {
                 from,
                 to,
-                is_when,
+                label,
                 stroke,
             }
         };
         let mut edges = Vec::new();
         for (id, node) in class.ids() {
-            edges.extend(once_each(&node.inputs).map(|from| edge(from, Some(id), false)));
-            edges.extend(once_each(node.offers()).map(|from| edge(from, Some(id), false)));
-            edges.extend(node.when.map(|from| edge(from, Some(id), true)));
+            edges.extend(once_each(&node.inputs).map(|from| edge(from, Some(id), "")));
+            edges.extend(once_each(node.offers()).map(|from| edge(from, Some(id), "")));
+            edges.extend(node.when.map(|from| edge(from, Some(id), "when")));
+            let undone = node.undoes.map(|from| edge(from, Some(id), "undone by"));
+            edges.extend(undone.map(Edge::dashed));
         }
-        edges.extend(once_each(&class.result).map(|from| edge(from, None, false)));
+        edges.extend(once_each(&class.result).map(|from| edge(from, None, "")));
         let soft = class
             .ids()
             .filter(|(_, node)| !node.is_hard())

@@ -46,11 +46,11 @@ pub struct CriticalPath {
 #[must_use]
 pub fn hard_path(class: &TaskClass) -> BTreeSet<NodeId> {
     let mut open: Vec<NodeId> = class.result.clone();
-    // What a model may ask for is on nobody's way before it is asked for.
+    // What a model or a person may ask for is on nobody's way before it is asked for.
     open.extend(
         class
             .ids()
-            .filter(|(_, node)| node.effect().is_some() && node.tool.is_none())
+            .filter(|(_, node)| node.effect().is_some() && node.is_of_graph())
             .map(|(id, _)| id),
     );
     let mut path = BTreeSet::new();

@@ -323,6 +323,7 @@ fn node(place: u16) -> Node {
         when: None,
         output: schema(),
         tool: None,
+        undoes: None,
     }
 }
 

@@ -33,6 +33,8 @@ impl Event {
             Self::EffectAbsent { .. } => "EffectAbsent",
             Self::EffectPartlyApplied { .. } => "EffectPartlyApplied",
             Self::EffectSettledByHand(_) => "EffectSettledByHand",
+            Self::CompensationWanted(_) => "CompensationWanted",
+            Self::EffectCompensated { .. } => "EffectCompensated",
             Self::ToolCalled(_) => "ToolCalled",
             Self::ToolsDone { .. } => "ToolsDone",
             Self::ControlSettled { .. } => "ControlSettled",
@@ -59,6 +61,7 @@ impl Event {
             Self::AttemptStarted(started) => Some(started.call),
             Self::NextDecided(decision) => Some(decision.call),
             Self::EffectSettledByHand(settled) => Some(settled.call),
+            Self::CompensationWanted(wanted) => Some(wanted.call),
             Self::ToolCalled(called) => Some(called.tools),
             Self::CallPrepared { call, .. }
             | Self::ListRecorded { call, .. }
@@ -75,6 +78,7 @@ impl Event {
             | Self::EffectInDoubt { call, .. }
             | Self::EffectAbsent { call, .. }
             | Self::EffectPartlyApplied { call }
+            | Self::EffectCompensated { call }
             | Self::ControlSettled { call, .. }
             | Self::KeyAwaited { call, .. }
             | Self::LateResult { call, .. }

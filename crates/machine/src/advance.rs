@@ -26,23 +26,27 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     else {
         return Vec::new();
     };
-    if head.lap.outcome.is_none() {
-        let calls = due_of_calls(run, head, now);
-        if !calls.is_empty() {
-            return calls;
-        }
+    let calls = due_of_calls(run, head, now);
+    if !calls.is_empty() {
+        return calls;
     }
     lap::due(run, head, now)
 }
 
+/// Of a lap that has its outcome: what undoes an effect goes on.
+///
 /// One layer: at most one hard loss or stopped read at a time, so that each is decided on the state
 /// it is in.
 fn due_of_calls(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
+    let is_open = head.lap.outcome.is_none();
+    let goes_on = |(_, call): &(CallId, &Call)| is_open || call.is_undo();
     let preparing = run
         .calls
         .preparing()
+        .filter(goes_on)
         .map(|(id, call)| of_needs(run, id, call));
-    let items = run.calls.with_items().map(|(id, call)| {
+    let items = run.calls.with_items().filter(goes_on);
+    let items = items.map(|(id, call)| {
         let asked = call.asked.as_ref();
         match (call.items, asked) {
             (Some(items), _) if items.open == 0 => ending::of_each(run, id, call, items),
@@ -50,7 +54,7 @@ fn due_of_calls(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
             (Some(_) | None, _) => Vec::new(),
         }
     });
-    let ready = run.calls.ready().map(|(id, call)| {
+    let ready = run.calls.ready().filter(goes_on).map(|(id, call)| {
         let site = Site {
             run,
             head,
@@ -160,10 +164,8 @@ fn blocked(site: Site<'_>) -> Blocked {
     let Phase::Ready { not_before } = call.phase else {
         return Blocked::Not;
     };
-    let Some(latest) = attempt::latest_start(run, head, call) else {
-        return Blocked::Not;
-    };
-    if latest < now.max(not_before) {
+    let latest = attempt::latest_start(run, head, call);
+    if latest.is_some_and(|latest| latest < now.max(not_before)) {
         return late(site);
     }
     let Err(refusal) = attempt::plan(run, id, now) else {

@@ -7,6 +7,7 @@
 use mainstay_graph::Resolution;
 use mainstay_types::{CallId, EffectKey, LapNo, Reason, RunId, Tenant, Timestamp};
 
+use crate::call::Call;
 use crate::event::{ClassRef, Event, OutcomeKind};
 use crate::run::{Head, Run};
 
@@ -46,18 +47,21 @@ pub enum AlertKind {
     PartlyApplied,
     /// A run is not driven until a person looks.
     Quarantined,
+    /// What was to undo an effect was not done, and that effect is still in the world.
+    CompensationFailed,
     /// Something was learned about a lap after its outcome.
     Addendum,
 }
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::HandedOff,
         Self::InDoubt,
         Self::EndedLate,
         Self::PartlyApplied,
         Self::Quarantined,
+        Self::CompensationFailed,
         Self::Addendum,
     ];
 
@@ -70,6 +74,7 @@ impl AlertKind {
             Self::EndedLate => "ended_late",
             Self::PartlyApplied => "partly_applied",
             Self::Quarantined => "quarantined",
+            Self::CompensationFailed => "compensation_failed",
             Self::Addendum => "addendum",
         }
     }
@@ -106,44 +111,30 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
             let reason = Reason::PartlyApplied.as_str();
             vec![about(AlertKind::PartlyApplied, Some(*call), reason)]
         }
+        Event::CallFailed { call, reason, .. } if is_undo(run, *call) => {
+            let reason = reason.as_str();
+            vec![about(AlertKind::CompensationFailed, Some(*call), reason)]
+        }
         Event::RunQuarantined(why) => {
             vec![about(AlertKind::Quarantined, None, why.code.as_str())]
         }
         Event::AddendumRecorded { call, reason } => {
             vec![about(AlertKind::Addendum, Some(*call), reason.as_str())]
         }
-        Event::RunStarted(_)
-        | Event::AdmissionDecided(_)
-        | Event::NextDecided(_)
-        | Event::RepairWanted { .. }
-        | Event::LeaseTaken(_)
-        | Event::CallPrepared { .. }
-        | Event::ListRecorded { .. }
-        | Event::AttemptStarted(_)
-        | Event::AttemptSettled { .. }
-        | Event::AttemptInterrupted { .. }
-        | Event::CallSettled { .. }
-        | Event::CallRescheduled { .. }
-        | Event::CallOmitted { .. }
-        | Event::CallSkipped { .. }
-        | Event::CallFailed { .. }
-        | Event::CodeFailed { .. }
-        | Event::EffectIntended { .. }
-        | Event::EffectApplied { .. }
-        | Event::EffectInDoubt { .. }
-        | Event::EffectAbsent { .. }
-        | Event::EffectSettledByHand(_)
-        | Event::ToolCalled(_)
-        | Event::ToolsDone { .. }
-        | Event::ControlSettled { .. }
-        | Event::KeyAwaited { .. }
-        | Event::LateResult { .. }
-        | Event::CancelRequested { .. }
-        | Event::HardPathLost { .. }
-        | Event::RunClosed
-        | Event::QuarantineLifted { .. }
-        | Event::RunTerminated { .. }
-        | Event::LapStarted(_)
+        // Nothing that anybody has to hear of.
+        #[rustfmt::skip]
+        Event::RunStarted(_) | Event::AdmissionDecided(_) | Event::NextDecided(_)
+        | Event::RepairWanted { .. } | Event::LeaseTaken(_) | Event::CallPrepared { .. }
+        | Event::ListRecorded { .. } | Event::AttemptStarted(_) | Event::AttemptSettled { .. }
+        | Event::AttemptInterrupted { .. } | Event::CallSettled { .. }
+        | Event::CallRescheduled { .. } | Event::CallOmitted { .. } | Event::CallSkipped { .. }
+        | Event::CallFailed { .. } | Event::CodeFailed { .. } | Event::EffectIntended { .. }
+        | Event::EffectApplied { .. } | Event::EffectInDoubt { .. } | Event::EffectAbsent { .. }
+        | Event::EffectSettledByHand(_) | Event::CompensationWanted(_)
+        | Event::EffectCompensated { .. } | Event::ToolCalled(_) | Event::ToolsDone { .. }
+        | Event::ControlSettled { .. } | Event::KeyAwaited { .. } | Event::LateResult { .. }
+        | Event::CancelRequested { .. } | Event::HardPathLost { .. } | Event::RunClosed
+        | Event::QuarantineLifted { .. } | Event::RunTerminated { .. } | Event::LapStarted(_)
         | Event::BudgetRaised(_) => Vec::new(),
     }
 }
@@ -170,6 +161,10 @@ const fn ended(outcome: OutcomeKind, late: bool) -> Option<AlertKind> {
         )
         | (OutcomeKind::Rejected, _) => None,
     }
+}
+
+fn is_undo(run: &Run, call: CallId) -> bool {
+    run.calls().get(call).is_some_and(Call::is_undo)
 }
 
 fn only_a_person_knows(run: &Run, call: CallId) -> bool {

@@ -9,9 +9,9 @@ use crate::call::{Call, EffectStatus};
 use crate::command::AskSettle;
 use crate::effect::{absent, applied};
 use crate::event::{Event, SettledByHand};
-use crate::guard;
 use crate::life::{self, Happens};
 use crate::run::Run;
+use crate::{compensate, guard};
 
 /// What a person found out about an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,10 @@ pub(crate) fn decide(run: &Run, ask: AskSettle, at: Timestamp) -> Result<Vec<Eve
         Some(EffectStatus::InDoubt(_) | EffectStatus::PartlyApplied) => {}
         // Taken before: whoever says the same again sees what it came to.
         Some(EffectStatus::Applied(Reason::SettledByHand)) if ask.ruling == Ruling::Applied => {
-            return Ok(Vec::new());
+            return match call.value() == Some(&ask.result) {
+                true => Ok(Vec::new()),
+                false => Err(refused(run, id, "it was settled with another result")),
+            };
         }
         Some(EffectStatus::Absent(Reason::SettledByHand)) if ask.ruling == Ruling::NotApplied => {
             return Ok(Vec::new());
@@ -56,6 +59,7 @@ pub(crate) fn decide(run: &Run, ask: AskSettle, at: Timestamp) -> Result<Vec<Eve
         Ruling::Applied => applied(run, id, ask.result, reason),
         Ruling::NotApplied => {
             check_landed(run, (id, call), at)?;
+            check_undone(run, id)?;
             absent(run, id, reason)
         }
     };
@@ -72,20 +76,32 @@ pub(crate) fn decide(run: &Run, ask: AskSettle, at: Timestamp) -> Result<Vec<Eve
     Ok(events)
 }
 
+/// Refuses while it is being undone: what undoes it would undo nothing.
+fn check_undone(run: &Run, id: CallId) -> Result<(), Refusal> {
+    match compensate::of(run, id) {
+        Some((_, undo)) if !undo.phase.is_final() => Err(refused(run, id, "it is being undone")),
+        Some(_) | None => Ok(()),
+    }
+}
+
 fn newest(call: &Call) -> Option<AttemptNo> {
     call.attempts.last().map(|attempt| attempt.no)
 }
 
-fn status(call: &Call) -> Option<&EffectStatus> {
+pub(crate) fn status(call: &Call) -> Option<&EffectStatus> {
     call.effect.as_ref().map(|effect| &effect.status)
 }
 
-fn refused(run: &Run, id: CallId, what: &str) -> Refusal {
+pub(crate) fn refused(run: &Run, id: CallId, what: &str) -> Refusal {
     Refusal::new(Code::SettleRefused).about(format!("{}: {what}", run.path(id)))
 }
 
 /// Refuses while something that was sent may still land.
-fn check_landed(run: &Run, (id, call): (CallId, &Call), now: Timestamp) -> Result<(), Refusal> {
+pub(crate) fn check_landed(
+    run: &Run,
+    (id, call): (CallId, &Call),
+    now: Timestamp,
+) -> Result<(), Refusal> {
     let landed_by = match status(call) {
         Some(EffectStatus::InDoubt(doubt)) => doubt.absent_after,
         Some(
@@ -93,7 +109,8 @@ fn check_landed(run: &Run, (id, call): (CallId, &Call), now: Timestamp) -> Resul
             | EffectStatus::Dispatched
             | EffectStatus::Applied(_)
             | EffectStatus::PartlyApplied
-            | EffectStatus::Absent(_),
+            | EffectStatus::Absent(_)
+            | EffectStatus::Compensated,
         )
         | None => return Ok(()),
     };

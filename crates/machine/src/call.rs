@@ -44,6 +44,9 @@ pub struct Call {
     pub slot: u32,
     /// What a model has asked for, for a call that offers tools and has begun.
     pub asked: Option<ToolsAsked>,
+    /// For a call that undoes another's effect: whose, and for the how-manieth time somebody wants
+    /// it.
+    pub undoes: Option<Undoes>,
 }
 
 impl Call {
@@ -70,7 +73,14 @@ impl Call {
             key_holder: None,
             slot: 1,
             asked: None,
+            undoes: None,
         }
+    }
+
+    /// Whether it undoes another call's effect: it is bound to no lap's times, caps or end.
+    #[must_use]
+    pub const fn is_undo(&self) -> bool {
+        self.undoes.is_some()
     }
 
     /// The request its next attempt sends: its own, or the one that repairs a reply.
@@ -137,6 +147,15 @@ impl Call {
                 | AttemptState::Late { .. } => None,
             })
     }
+}
+
+/// What a call undoes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undoes {
+    /// The call whose effect it undoes.
+    pub call: CallId,
+    /// How often somebody wanted it, from 1: again only after it had failed.
+    pub wanted: u32,
 }
 
 /// A request made anew because a reply did not keep its schema.
@@ -342,6 +361,8 @@ pub enum EffectStatus {
     PartlyApplied,
     /// Proven not to be in the world.
     Absent(Reason),
+    /// It was in the world, and was undone.
+    Compensated,
 }
 
 impl EffectStatus {
@@ -355,6 +376,7 @@ impl EffectStatus {
             Self::Applied(_) => "applied",
             Self::PartlyApplied => "partly_applied",
             Self::Absent(_) => "absent",
+            Self::Compensated => "compensated",
         }
     }
 }

@@ -108,7 +108,8 @@ pub(crate) struct Place {
 /// The place of the cap of the dependency that a rung of a node asks, when it has one.
 pub(crate) fn place_of(run: &Run, node: NodeId, rung: Rung) -> Option<usize> {
     let caps = &run.class().caps.dependencies;
-    if caps.is_empty() {
+    // What undoes an effect has no cap, and takes nothing of another's.
+    if caps.is_empty() || run.class().node(node).undoes.is_some() {
         return None;
     }
     let asked = run.class().node(node).contract()?.asked(rung)?;

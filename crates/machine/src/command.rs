@@ -70,6 +70,8 @@ pub enum Command {
     LookedUp(LookedUp),
     /// A person found out what became of a write.
     SettleByHand(AskSettle),
+    /// Somebody wants an effect undone.
+    Compensate(AskCompensate),
     /// A model asks for a tool.
     ToolCall(Box<AskTool>),
     /// The model is done with what a call offers.
@@ -189,6 +191,19 @@ pub struct AskSettle {
     pub why: String,
 }
 
+/// What is asked for an effect that is to be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskCompensate {
+    /// The call that wrote.
+    pub call: CallId,
+    /// How often it was wanted before; nothing follows when that was more often by now.
+    pub after: u32,
+    /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+    pub by: String,
+    /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+    pub why: String,
+}
+
 /// How an attempt ended, with the draw for what may follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settle {
@@ -297,4 +312,6 @@ pub enum EntryState {
     PartlyApplied,
     /// Proven not to be in the world; another run may take the key.
     NotApplied,
+    /// It was in the world, and was undone: the key is used up.
+    Compensated,
 }

@@ -12,8 +12,8 @@ use crate::command::Command;
 use crate::event::Event;
 use crate::run::{Asked, LapOutcome, Run};
 use crate::{
-    admission, attempt, by_hand, doubt, effect, ending, guard, halt, lap, lease, prepare, raise,
-    relay, repair, settle, start, tools,
+    admission, attempt, by_hand, compensate, doubt, effect, ending, guard, halt, lap, lease,
+    prepare, raise, relay, repair, settle, start, tools,
 };
 
 /// The core as the runtime sees it.
@@ -77,6 +77,7 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         Command::Settle(report) => settle::settle(run, &report, now),
         Command::LookedUp(report) => doubt::looked_up(run, report, now),
         Command::SettleByHand(ask) => by_hand::decide(run, ask, now),
+        Command::Compensate(ask) => compensate::decide(run, ask, now),
         Command::ToolCall(ask) => tools::called(run, *ask),
         Command::ToolsDone { call } => tools::done(run, call),
         Command::KeyHeld { call, entry } => effect::key_held(run, call, &entry, now),
@@ -126,6 +127,8 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
         Event::EffectAbsent { call, reason } => effect::apply_absent(run, *call, *reason),
         Event::EffectPartlyApplied { call } => effect::apply_partly(run, *call),
         Event::EffectSettledByHand(settled) => by_hand::apply(run, settled),
+        Event::CompensationWanted(wanted) => compensate::apply_wanted(run, wanted),
+        Event::EffectCompensated { call } => compensate::apply_compensated(run, *call),
         Event::ToolCalled(called) => tools::apply_called(run, called),
         Event::ToolsDone { call } => tools::apply_done(run, *call),
         Event::ControlSettled { call, number, reason: _, next_at } =>

@@ -4,6 +4,7 @@
 //! Intended -> Dispatched -> Applied | Absent
 //!                        \-> InDoubt -> Applied | PartlyApplied | Absent
 //! Absent -> Dispatched (same key)
+//! Applied | PartlyApplied -> Compensated (by another effect)
 //! ```
 //! The whole of it is the table in `life`, and there is no other way through; a write never leaves
 //! while its effect is in doubt.
@@ -14,7 +15,7 @@ use mainstay_types::{
     Rung, Scope, Timestamp, limits,
 };
 
-use crate::call::{AT_ONCE, Call, Doubt, Effect, EffectStatus, Phase};
+use crate::call::{AT_ONCE, Call, Doubt, Effect, EffectStatus, Phase, Undoes};
 use crate::command::{EffectEntry, EntryState};
 use crate::ending::Why;
 use crate::event::Event;
@@ -32,6 +33,15 @@ pub(crate) fn key_of(run: &Run, call: &Call) -> Option<EffectKey> {
     let head = run.head()?;
     let node = run.class().node(call.node);
     let effect = node.effect()?;
+    if let Some(Undoes { call, .. }) = call.undoes {
+        // Where that one is unique, this one is.
+        let undone = run.calls.get(call)?.effect.as_ref()?;
+        let effect = effect.name.clone();
+        return Some(EffectKey {
+            effect,
+            ..undone.key.clone()
+        });
+    }
     let scope = match effect.scope {
         ScopeKind::Business => {
             let made = call.prepared.as_ref()?;
@@ -63,14 +73,23 @@ pub(crate) fn applied(run: &Run, id: CallId, result: Payload, reason: Reason) ->
         result,
         reason,
     }];
-    events.extend(addendum(run, id, reason));
+    let undoes = run.calls.get(id).and_then(|call| call.undoes);
+    match undoes {
+        Some(Undoes { call, .. }) => {
+            events.push(Event::EffectCompensated { call });
+            events.extend(addendum(run, call, Reason::Compensated));
+        }
+        None => events.extend(addendum(run, id, reason)),
+    }
     events
 }
 
 /// The effect is proven not to be in the world; after the outcome that is an addendum.
 pub(crate) fn absent(run: &Run, id: CallId, reason: Reason) -> Vec<Event> {
     let mut events = vec![Event::EffectAbsent { call: id, reason }];
-    events.extend(addendum(run, id, reason));
+    // What undoes an effect goes on after the outcome, and tells of its end alone.
+    let is_undo = run.calls.get(id).is_some_and(Call::is_undo);
+    events.extend(addendum(run, id, reason).filter(|_| !is_undo));
     events
 }
 
@@ -89,7 +108,8 @@ pub fn doubt(call: &Call) -> Option<&Doubt> {
             | EffectStatus::Dispatched
             | EffectStatus::Applied(_)
             | EffectStatus::PartlyApplied
-            | EffectStatus::Absent(_),
+            | EffectStatus::Absent(_)
+            | EffectStatus::Compensated,
         )
         | None => None,
     }
@@ -107,8 +127,8 @@ pub(crate) fn key_held(
     entry: &EffectEntry,
     now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
-    guard::open(run)?;
     let call = guard::call(run, id)?;
+    guard::begins(run, call)?;
     let (&Phase::Ready { not_before }, Some(made)) = (&call.phase, &call.prepared) else {
         return Err(guard::not_ready(run, id, call));
     };
@@ -136,6 +156,10 @@ pub(crate) fn key_held(
                 until: asks_again_at(run, call, now),
             }])
         }
+        EntryState::Compensated => {
+            let (kind, reason) = (FailureKind::InvalidInput, Reason::Compensated);
+            Ok(ending::give_up(run, id, call, Why { kind, reason }))
+        }
         EntryState::NotApplied => Err(guard::not_ready(run, id, call)),
     }
 }
@@ -156,11 +180,12 @@ pub(crate) fn key_settled(
     wanted: &EffectKey,
     now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
-    guard::open(run)?;
+    guard::driven(run)?;
     let waits = |id: CallId, call: &Call| {
+        let begins = guard::begins(run, call).is_ok();
         let later = matches!(call.phase, Phase::Ready { not_before } if now < not_before);
         let same = || key(run, id, call).is_ok_and(|key| key == *wanted);
-        call.key_holder.is_some() && later && same()
+        call.key_holder.is_some() && begins && later && same()
     };
     let waiting = run.calls.ready().filter(|&(id, call)| waits(id, call));
     let reason = Reason::KeyHeldByOtherRun;
@@ -371,6 +396,7 @@ pub fn entry(run: &Run, id: CallId, at: Timestamp) -> Option<EffectEntry> {
         EffectStatus::Applied(_) => EntryState::Applied(call.value()?.clone()),
         EffectStatus::PartlyApplied => EntryState::PartlyApplied,
         EffectStatus::Absent(_) => EntryState::NotApplied,
+        EffectStatus::Compensated => EntryState::Compensated,
     };
     debug_assert!(match run.class().node(call.node).kind {
         NodeKind::Write { .. } | NodeKind::Each { .. } => true,

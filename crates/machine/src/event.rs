@@ -164,6 +164,13 @@ pub enum Event {
     },
     /// A person found out what became of an effect; the next event says what it is by that.
     EffectSettledByHand(Box<SettledByHand>),
+    /// Somebody wants an effect undone: the call that does it begins, or begins again.
+    CompensationWanted(Box<CompensationWanted>),
+    /// What undoes the effect is in the world.
+    EffectCompensated {
+        /// The call whose effect was undone.
+        call: CallId,
+    },
     /// A model asked for a tool.
     ToolCalled(Box<ToolCalled>),
     /// The model is done with what the call offers.
@@ -391,6 +398,25 @@ pub struct SettledByHand {
     pub why: String,
     /// When.
     pub at: Timestamp,
+}
+
+/// An effect that is to be undone, and what the lap is granted for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompensationWanted {
+    /// The call whose effect is to be undone.
+    pub call: CallId,
+    /// The how-manieth time it is wanted, from 1.
+    pub wanted: u32,
+    /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+    pub by: String,
+    /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+    pub why: String,
+    /// When.
+    pub at: Timestamp,
+    /// What all attempts to undo it may cost.
+    pub cost: CostUnits,
+    /// Retry tokens for all attempts beyond the first.
+    pub retry_tokens: Tokens,
 }
 
 /// A change of owner.

@@ -83,6 +83,15 @@ pub(crate) fn open(run: &Run) -> Result<&Head, Refusal> {
     }
 }
 
+/// The head of a driven run in which the call may still begin: in a lap that is open, or at any
+/// time for what undoes an effect.
+pub(crate) fn begins<'a>(run: &'a Run, call: &Call) -> Result<&'a Head, Refusal> {
+    match call.is_undo() {
+        true => driven(run),
+        false => open(run),
+    }
+}
+
 /// A call of the run.
 pub(crate) fn call(run: &Run, id: CallId) -> Result<&Call, Refusal> {
     run.calls

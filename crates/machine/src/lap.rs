@@ -10,7 +10,7 @@ use crate::call::{Call, Phase};
 use crate::event::{AttemptEnd, Event, OutcomeKind};
 use crate::guard;
 use crate::run::{Asked, Head, LapOutcome, Later, Run};
-use crate::{advance, attempt, caps, doubt, prepare};
+use crate::{advance, attempt, caps, compensate, doubt, prepare};
 
 /// Whether every value of the result is there to be put together.
 pub(crate) fn can_assemble(run: &Run) -> bool {
@@ -97,7 +97,9 @@ pub(crate) fn due(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
 
 fn come_to(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
     if head.lap.outcome.is_some() {
-        let owes = open_effects(run).next().is_some() || run.calls.in_flight().next().is_some();
+        let owes = open_effects(run).next().is_some()
+            || run.calls.in_flight().next().is_some()
+            || compensate::is_owed(run);
         return if owes {
             Vec::new()
         } else {

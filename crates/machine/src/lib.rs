@@ -8,6 +8,7 @@
 pub mod action;
 pub mod admission;
 pub mod command;
+pub mod compensate;
 pub mod core;
 pub mod event;
 
@@ -54,15 +55,15 @@ pub use admission::{Admission, Forecast, Verdict};
 pub use alert::{Alert, AlertKind};
 pub use budget::BudgetState;
 pub use by_hand::Ruling;
-pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair};
+pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair, Undoes};
 pub use command::{
-    AskRaise, AskSettle, AskStart, AskTool, Command, EffectEntry, EntryState, Evidence, Finding,
-    LookedUp, Settle, SettleEnd,
+    AskCompensate, AskRaise, AskSettle, AskStart, AskTool, Command, EffectEntry, EntryState,
+    Evidence, Finding, LookedUp, Settle, SettleEnd,
 };
 pub use decision::{Allowed, Decision, NextAction, Numbers, Refused};
 pub use event::{
-    AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
-    Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
+    AttemptEnd, AttemptStarted, ClassRef, CompensationWanted, Event, LapStarted, LapTimes,
+    LeaseTaken, OutcomeKind, Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
 pub use parts::{Parts, RunParts, SNAPSHOT_SCHEMA};
 pub use run::{Asked, Head, Lap, LapOutcome, Quarantine, Run};

@@ -24,6 +24,8 @@ pub enum Stage {
     PartlyApplied,
     /// Proven not to be in the world.
     Absent,
+    /// It was in the world, and was undone.
+    Compensated,
 }
 
 /// What may happen to an effect.
@@ -47,11 +49,15 @@ pub enum Happens {
     Absent,
     /// A person says what became of it; what that is follows.
     Ruled,
+    /// Somebody wants it undone.
+    Unwanted,
+    /// What undoes it is in the world.
+    Undone,
 }
 
 impl Stage {
     /// Every stage, in the order of the table's columns.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NotThere,
         Self::Intended,
         Self::Dispatched,
@@ -59,6 +65,7 @@ impl Stage {
         Self::Applied,
         Self::PartlyApplied,
         Self::Absent,
+        Self::Compensated,
     ];
 
     /// Where an effect stands.
@@ -73,6 +80,7 @@ impl Stage {
                 EffectStatus::Applied(_) => Self::Applied,
                 EffectStatus::PartlyApplied => Self::PartlyApplied,
                 EffectStatus::Absent(_) => Self::Absent,
+                EffectStatus::Compensated => Self::Compensated,
             },
         }
     }
@@ -80,7 +88,7 @@ impl Stage {
 
 impl Happens {
     /// Everything that may happen, in the order of the table's rows.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Intended,
         Self::Sent,
         Self::Doubted,
@@ -90,6 +98,8 @@ impl Happens {
         Self::Partly,
         Self::Absent,
         Self::Ruled,
+        Self::Unwanted,
+        Self::Undone,
     ];
 }
 
@@ -106,21 +116,25 @@ pub const fn table(from: Stage, what: Happens) -> Option<Stage> {
     const A: Option<Stage> = Some(Stage::Applied);
     const P: Option<Stage> = Some(Stage::PartlyApplied);
     const N: Option<Stage> = Some(Stage::Absent);
+    const C: Option<Stage> = Some(Stage::Compensated);
     const X: Option<Stage> = None;
     let row = match what {
-        //                   not    in-    dis-    in            partly
-        //                   there  tended patched doubt applied applied absent
-        Happens::Intended => [I,    X,     X,      X,    X,      X,      X],
-        Happens::Sent     => [X,    D,     X,      X,    X,      X,      D],
+        //                   not    in-    dis-    in            partly          compen-
+        //                   there  tended patched doubt applied applied absent  sated
+        Happens::Intended => [I,    X,     X,      X,    X,      X,      X,      X],
+        Happens::Sent     => [X,    D,     X,      X,    X,      X,      D,      X],
         // One that was refused in a way that proves nothing is asked about after all.
-        Happens::Doubted  => [X,    X,     Q,      X,    X,      X,      Q],
-        Happens::Asked    => [X,    X,     X,      Q,    X,      X,      X],
+        Happens::Doubted  => [X,    X,     Q,      X,    X,      X,      Q,      X],
+        Happens::Asked    => [X,    X,     X,      Q,    X,      X,      X,      X],
         // An answer that comes late tells of what was taken for absent, too.
-        Happens::Applied  => [X,    X,     A,      A,    X,      A,      A],
-        Happens::Adopted  => [A,    X,     X,      X,    X,      X,      A],
-        Happens::Partly   => [X,    X,     X,      P,    X,      X,      X],
-        Happens::Absent   => [X,    X,     N,      N,    X,      N,      X],
-        Happens::Ruled    => [X,    X,     X,      Q,    X,      P,      X],
+        Happens::Applied  => [X,    X,     A,      A,    X,      A,      A,      X],
+        Happens::Adopted  => [A,    X,     X,      X,    X,      X,      A,      X],
+        Happens::Partly   => [X,    X,     X,      P,    X,      X,      X,      X],
+        Happens::Absent   => [X,    X,     N,      N,    X,      N,      X,      X],
+        Happens::Ruled    => [X,    X,     X,      Q,    X,      P,      X,      X],
+        // Of what is in doubt, whatever is in the world is to be undone.
+        Happens::Unwanted => [X,    X,     X,      P,    A,      P,      X,      X],
+        Happens::Undone   => [X,    X,     X,      X,    C,      C,      X,      X],
     };
     row[from as usize]
 }

@@ -149,8 +149,9 @@ fn retry(ground: Ground<'_>, failure: &Failure) -> Result<Vec<Event>, Short> {
     };
     let wait = Wait::drawn(contract.backoff, ground, failure.retry_after);
     let not_before = now + wait.wait;
-    let latest = attempt::latest_start(run, head, call).ok_or(Reason::DeadlineExhausted)?;
-    if latest < not_before + ground.predicted().less(spec.min_useful) {
+    let need_by = not_before + ground.predicted().less(spec.min_useful);
+    let latest = attempt::latest_start(run, head, call);
+    if latest.is_some_and(|latest| latest < need_by) {
         let reason = match failure.retry_after {
             Some(asked) if asked == wait.wait => Reason::RetryAfterExceedsRemaining,
             Some(_) | None => Reason::DeadlineExhausted,

@@ -15,7 +15,7 @@ use crate::run::{Head, Run};
 /// The number of the state's shape and meaning. To be raised with every change of [`Head`],
 /// [`Call`] or anything in them, and with every change of what `apply` makes of the same events:
 /// a state with another number is not read, its events are folded instead.
-pub const SNAPSHOT_SCHEMA: u32 = 4;
+pub const SNAPSHOT_SCHEMA: u32 = 5;
 
 /// The parts of a run, as it lends them.
 #[derive(Clone, Copy, Debug)]
@@ -109,6 +109,9 @@ fn check(call: &Call, nodes: usize, calls: usize) -> Result<(), Corrupt> {
     }
     if call.item.is_some_and(|item| !is_call(item.parent)) {
         return Err(corrupt("an item belongs to no call"));
+    }
+    if call.undoes.is_some_and(|undoes| !is_call(undoes.call)) {
+        return Err(corrupt("what is undone is no call"));
     }
     let are_calls = call.items.is_none_or(|items| {
         let end = items.first.get().checked_add(items.count);

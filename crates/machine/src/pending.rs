@@ -21,9 +21,7 @@ pub(crate) fn pending(run: &Run, now: Timestamp) -> Vec<Action> {
     if !advance::due(run, now).is_empty() {
         actions.push(Action::Advance);
     }
-    if head.lap.outcome.is_none() && head.cancel.is_none() {
-        new_work(run, head, now, &mut actions);
-    }
+    new_work(run, head, now, &mut actions);
     for (id, call) in run.calls.in_flight() {
         if let Some(out) = call.in_flight().filter(|out| out.epoch == head.epoch) {
             actions.push(Action::Attempt {
@@ -52,15 +50,17 @@ pub(crate) fn pending(run: &Run, now: Timestamp) -> Vec<Action> {
 }
 
 fn new_work(run: &Run, head: &Head, now: Timestamp, actions: &mut Vec<Action>) {
+    let is_driven = head.lap.outcome.is_none() && head.cancel.is_none();
     for (id, call) in run.calls.preparing() {
-        if !lap::is_stopped(run, head, call) && needs::of(run, call) == Needs::Met {
+        let goes_on = is_driven && !lap::is_stopped(run, head, call);
+        if (goes_on || call.is_undo()) && needs::of(run, call) == Needs::Met {
             actions.push(Action::Prepare { call: id });
         }
     }
     // Without a token none of them may start, whatever else holds.
     if Tokens::ZERO < head.lap.budget.concurrency_left() {
         for (id, call) in run.calls.ready() {
-            if attempt::plan(run, id, now).is_ok() {
+            if (is_driven || call.is_undo()) && attempt::plan(run, id, now).is_ok() {
                 actions.push(Action::Start {
                     call: id,
                     rung: call.rung,
@@ -75,14 +75,19 @@ fn new_work(run: &Run, head: &Head, now: Timestamp, actions: &mut Vec<Action>) {
 
 /// The next moment after `now` at which time alone changes what is due.
 fn wake_at(run: &Run, head: &Head, now: Timestamp) -> Option<Timestamp> {
-    if head.lap.outcome.is_some() {
-        return None;
-    }
+    let is_open = head.lap.outcome.is_none();
     let times = &head.lap.times;
-    let mut moments = vec![times.work_by, times.answer_by, times.doubt_until];
-    moments.extend(times.expires_at);
-    moments.extend(head.held.iter().map(|held| held.until));
-    for (_, call) in run.calls.ready() {
+    let mut moments = Vec::new();
+    if is_open {
+        moments.extend([times.work_by, times.answer_by, times.doubt_until]);
+        moments.extend(times.expires_at);
+        moments.extend(head.held.iter().map(|held| held.until));
+    }
+    for (_, call) in run
+        .calls
+        .ready()
+        .filter(|(_, call)| is_open || call.is_undo())
+    {
         if let Phase::Ready { not_before } = call.phase {
             moments.push(not_before);
         }

@@ -17,8 +17,8 @@ use crate::run::Run;
 use crate::{ending, guard, next};
 
 fn preparing(run: &Run, id: CallId) -> Result<&Call, Refusal> {
-    guard::open(run)?;
     let call = guard::call(run, id)?;
+    guard::begins(run, call)?;
     match call.phase {
         Phase::Preparing => Ok(call),
         Phase::Waiting
@@ -43,7 +43,8 @@ fn misfit(run: &Run, id: CallId) -> Refusal {
 fn check_scope(run: &Run, id: CallId, call: &Call, prepared: &Prepared) -> Result<(), Refusal> {
     let effect = run.class().node(call.node).effect();
     match effect.map(|effect| effect.scope) {
-        Some(ScopeKind::Business) if prepared.business_id.is_none() => {
+        // What undoes an effect is named after that one.
+        Some(ScopeKind::Business) if prepared.business_id.is_none() && !call.is_undo() => {
             Err(Refusal::new(Code::InvalidInput).about(format!(
                 "{} is scoped by a business id and got none",
                 run.path(id)

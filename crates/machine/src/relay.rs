@@ -131,9 +131,11 @@ fn opens(run: &Run, id: CallId, call: &Call) -> bool {
     match &call.phase {
         // The model was told; it may ask again.
         Phase::Failed { .. } if run.class().node(call.node).tool.is_some() => false,
+        // Somebody asks for it again, or does not.
+        Phase::Failed { .. } if call.is_undo() => false,
         Phase::Failed { .. } => !matches!(
             call.effect.as_ref().map(|effect| &effect.status),
-            Some(EffectStatus::PartlyApplied)
+            Some(EffectStatus::PartlyApplied | EffectStatus::Compensated)
         ),
         Phase::Omitted { .. } => !is_built_upon(run, id, call),
         Phase::Waiting

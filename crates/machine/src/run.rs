@@ -312,10 +312,16 @@ impl Run {
     pub fn path(&self, id: CallId) -> String {
         match self.calls.get(id) {
             None => format!("call {id}"),
-            Some(call) => match call.item {
-                None => self.class.node(call.node).name.to_string(),
-                Some(item) => format!("{}[{}]", self.class.node(call.node).name, item.position),
-            },
+            Some(call) => {
+                let name = &self.class.node(call.node).name;
+                // What undoes an item's effect stands where that item does.
+                let undone = call.undoes.and_then(|undoes| self.calls.get(undoes.call));
+                let item = call.item.or_else(|| undone.and_then(|undone| undone.item));
+                item.map_or_else(
+                    || name.to_string(),
+                    |item| format!("{name}[{}]", item.position),
+                )
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use mainstay_types::{
 };
 
 use crate::attempt::Used;
-use crate::call::{Attempt, AttemptState, Phase};
+use crate::call::{Attempt, AttemptState, Effect, EffectStatus, Phase};
 use crate::command::{Settle, SettleEnd};
 use crate::event::{AttemptEnd, Event};
 use crate::guard::{self, Site};
@@ -143,9 +143,11 @@ fn late(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Result<Vec<Event>
 /// What a late value still changes. A write that is in the world is in the world, whatever was
 /// believed before; a read may still use the value. A newer attempt is not waited for any more.
 fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event> {
+    // What was undone stays so: this tells of a request that landed before it was.
+    let is_undone = site.call.effect.as_ref().is_some_and(is_compensated);
     let (wanted, newer) = match &site.call.phase {
         Phase::Settled { .. } | Phase::Omitted { .. } | Phase::Skipped => (false, None),
-        Phase::Failed { .. } | Phase::InDoubt => (site.writes(), None),
+        Phase::Failed { .. } | Phase::InDoubt => (site.writes() && !is_undone, None),
         Phase::InFlight(newer) => (true, site.call.attempt(*newer)),
         Phase::Ready { .. } => (site.writes() || guard::open(site.run).is_ok(), None),
         Phase::Waiting | Phase::Preparing | Phase::Items => (false, None),
@@ -165,6 +167,10 @@ fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event>
         .into_iter()
         .chain(value(site, attempt, result))
         .collect()
+}
+
+fn is_compensated(effect: &Effect) -> bool {
+    effect.status == EffectStatus::Compensated
 }
 
 /// What a late failure still changes: one that is sure ends the doubt about its own attempt.

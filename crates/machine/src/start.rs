@@ -74,8 +74,8 @@ pub(crate) fn apply(run: &mut Run, event: &RunStarted) -> Result<(), Corrupt> {
     for (id, node) in class.ids() {
         let needs = node.needs().count();
         let needs = u32::try_from(needs).unwrap_or(u32::MAX);
-        let phase = if node.tool.is_some() {
-            // It is made when a model asks for it.
+        let phase = if !node.is_of_graph() {
+            // It is made when a model or a person asks for it.
             Phase::Skipped
         } else if needs == 0 {
             Phase::Preparing

@@ -159,7 +159,7 @@ fn check_count(run: &Run, asked: &ToolsAsked, ask: &AskTool) -> Result<(), Refus
     };
     let counts = |call: &Call| {
         let not_applied = matches!(call.phase, Phase::Failed { .. }) && node.effect().is_some();
-        call.node == ask.tool && !not_applied
+        call.node == ask.tool && !not_applied && !is_undone(call)
     };
     let calls = asked.made().filter_map(|id| run.calls.get(id));
     let count = u32::try_from(calls.filter(|call| counts(call)).count()).unwrap_or(u32::MAX);
@@ -218,6 +218,13 @@ fn stands(call: &Call, was_told: bool) -> Stands {
     if status == Some(&EffectStatus::PartlyApplied) {
         return Stands::Partly;
     }
+    // What was undone was done: its key is used up, and only who knows of it may want another.
+    if status == Some(&EffectStatus::Compensated) {
+        return match was_told {
+            true => Stands::Told,
+            false => Stands::Applied,
+        };
+    }
     match &call.phase {
         Phase::Settled { .. } if was_told => Stands::Told,
         Phase::Settled { .. } => Stands::Applied,
@@ -229,6 +236,12 @@ fn stands(call: &Call, was_told: bool) -> Stands {
         | Phase::InDoubt
         | Phase::Items => Stands::Open,
     }
+}
+
+/// Whether what it did was undone.
+fn is_undone(call: &Call) -> bool {
+    let effect = call.effect.as_ref();
+    effect.is_some_and(|effect| effect.status == EffectStatus::Compensated)
 }
 
 fn is_of(asked: &ToolsAsked, told: &str, id: CallId) -> bool {
@@ -284,6 +297,10 @@ fn row(run: &Run, id: &str, call: &Call) -> Payload {
         Value::object([("failed", failure)])
     };
     let outcome = match &call.phase {
+        _ if is_undone(call) => {
+            let kind = FailureKind::Canceled.as_str();
+            failed(kind, Reason::Compensated.as_str())
+        }
         Phase::Settled { result, .. } => {
             let value = std::str::from_utf8(result.as_bytes()).ok();
             let value = value.and_then(|value| mainstay_types::json::parse(value).ok());

@@ -23,8 +23,8 @@
 /// Building task classes: nodes, refs, contracts.
 pub mod class {
     pub use mainstay_class::{
-        Absolute, Budget, Builder, Call, Cap, Caps, Class, Cost, ErasedClass, Extend, Fail,
-        HandOff, OnLimit, PerRun, PerSlot, Predicate, Problems, Ref, Refs, Reserve, SoftRef,
+        Absolute, Budget, Builder, Call, Cap, Caps, Class, Cost, Effected, ErasedClass, Extend,
+        Fail, HandOff, OnLimit, PerRun, PerSlot, Predicate, Problems, Ref, Refs, Reserve, SoftRef,
         TaskClass, Tool, ToolOutcome, ToolRecord, UnknownDependency, days, hours, mins, ms, secs,
     };
 }

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::ask::{
     AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, RunAsk,
-    RunsAsk, SettleAsk, WhyAsk,
+    RunsAsk, SettleAsk, Verdict, WhyAsk, invalid,
 };
 use crate::failure::Failure;
 use crate::protocol::Version;
@@ -100,6 +100,8 @@ struct Settled {
     ruling: &'static str,
     /// How the effect stands by that.
     state: &'static str,
+    /// The key of what undoes it, when that was asked for.
+    undone_by: Option<String>,
     by: String,
     why: String,
 }
@@ -300,16 +302,31 @@ async fn effect(engine: &Engine, ask: &EffectAsk) -> Result<Reply, Failure> {
 async fn settle(engine: &Engine, ask: &SettleAsk, who: Asker) -> Result<Reply, Failure> {
     ask.check()?;
     let by = who.signs(&ask.by);
-    let said = (ask.ruling, ask.result.clone());
-    let status = engine
-        .settle_effect(&ask.key, said, (&by, &ask.why))
-        .await?;
+    let (key, who) = (&ask.key, (by.as_str(), ask.why.as_str()));
+    let status = match ask.verdict {
+        Verdict::Settled(ruling) => {
+            let said = (ruling, ask.result.clone());
+            engine.settle_effect(key, said, who).await?
+        }
+        Verdict::Compensate if ask.result.is_some() => {
+            return Err(invalid("only what was applied has a result".to_owned()));
+        }
+        Verdict::Compensate => engine.compensate_effect(key, who).await?,
+    };
+    // Somebody may have said it before: then it is their word that stands.
+    let stands = engine.effect(key).await?;
+    let recorded = match ask.verdict {
+        Verdict::Settled(_) => stands.call.effect.and_then(|effect| effect.settled_by),
+        Verdict::Compensate => None,
+    };
+    let (by, why) = recorded.map_or_else(|| (by, ask.why.clone()), |said| (said.by, said.why));
     Reply::of(&Settled {
         key: ask.key.to_string(),
-        ruling: ask.ruling.as_str(),
+        ruling: ask.verdict.as_str(),
         state: status.as_str(),
+        undone_by: stands.undone_by.map(|other| other.key),
         by,
-        why: ask.why.clone(),
+        why,
     })
 }
 

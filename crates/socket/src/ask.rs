@@ -184,7 +184,7 @@ pub struct SettleAsk {
     /// Its key.
     pub key: EffectKey,
     /// What they found out.
-    pub ruling: Ruling,
+    pub verdict: Verdict,
     /// For one that is applied, what its receiver answered or would have, as JSON.
     pub result: Option<Payload>,
     /// Who says so, as they call themselves; who they are to the operating system is added. At most
@@ -235,13 +235,33 @@ fn check_said(by: &str, why: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A ruling by its stable text, on the command line also with a hyphen; the error lists them.
-pub fn ruling(text: &str) -> Result<Ruling, String> {
-    let known = [Ruling::Applied, Ruling::NotApplied];
-    let found = known
-        .into_iter()
-        .find(|ruling| ruling.as_str() == text.replace('-', "_"));
-    found.ok_or_else(|| "a ruling is one of applied, not-applied".to_owned())
+/// What is said of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// What became of it.
+    Settled(Ruling),
+    /// It is to be undone.
+    Compensate,
+}
+
+impl Verdict {
+    /// The stable text, for example `not_applied`.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Settled(ruling) => ruling.as_str(),
+            Self::Compensate => "compensate",
+        }
+    }
+}
+
+/// What is said of an effect by its stable text, on the command line also with a hyphen; the error
+/// lists them.
+pub fn verdict(text: &str) -> Result<Verdict, String> {
+    let settled = [Ruling::Applied, Ruling::NotApplied].map(Verdict::Settled);
+    let mut known = settled.into_iter().chain([Verdict::Compensate]);
+    let found = known.find(|verdict| verdict.as_str() == text.replace('-', "_"));
+    found.ok_or_else(|| "a verdict is one of applied, not-applied, compensate".to_owned())
 }
 
 /// A state by its stable text; the error lists them.

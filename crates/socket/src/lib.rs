@@ -22,7 +22,7 @@
 //! | `GET` | `/alerts` | `after`, `limit`; `wait_ms` waits for the next one |
 //! | `GET` | `/effects` | `run`, `in_doubt`, `cursor` |
 //! | `GET` | `/effect` | `key`; one effect, `payloads=true`, `form=text` as above |
-//! | `POST` | `/effect/settle` | body `{"key", "ruling", "result", "by", "why"}` |
+//! | `POST` | `/effect/settle` | body `{"key", "ruling", "result", "by", "why"}`, see [`Verdict`] |
 //! | `GET` | `/classes`, `/classes/NAME` | stored task classes; `version` |
 //!
 //! An error is one object `{code, message, hint, retry_helps}`. A command's `by` gets the uid that
@@ -48,7 +48,7 @@ mod wire;
 pub use answer::{Asker, Reply, answer};
 pub use ask::{
     AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, RunAsk,
-    RunsAsk, SettleAsk, WhyAsk,
+    RunsAsk, SettleAsk, Verdict, WhyAsk,
 };
 pub use bounds::Bounds;
 pub use client::Client;

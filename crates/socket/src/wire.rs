@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::ask::{
     AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, ROWS_DEFAULT,
-    RunAsk, RunsAsk, SettleAsk, WhyAsk, invalid, outcome, rows, ruling, state,
+    RunAsk, RunsAsk, SettleAsk, WhyAsk, invalid, outcome, rows, state, verdict,
 };
 use crate::failure::Failure;
 use crate::query::Query;
@@ -267,7 +267,7 @@ impl SettleAsk {
         };
         let settling = Settling {
             key: self.key.to_string(),
-            ruling: self.ruling.as_str().to_owned(),
+            ruling: self.verdict.as_str().to_owned(),
             result: self.result.as_ref().and_then(raw),
             by: self.by.clone(),
             why: self.why.clone(),
@@ -277,14 +277,15 @@ impl SettleAsk {
 
     fn of(body: &[u8]) -> Result<Self, Failure> {
         let told: Settling = serde_json::from_slice(body).map_err(|error| {
-            let hint = "the body is {\"key\": .., \"ruling\": \"applied\" or \"not_applied\", \
+            let hint = "the body is {\"key\": .., \"ruling\": \"applied\", \"not_applied\" or \"compensate\", \
                         \"result\": .., \"by\": \"who\", \"why\": \"why\"}";
             invalid(format!("the body cannot be read: {error}")).hint(hint)
         })?;
         let key = told.key.parse::<EffectKey>();
         Ok(Self {
             key: key.map_err(|error| invalid(format!("`key`: {error}")))?,
-            ruling: ruling(&told.ruling).map_err(|error| invalid(format!("`ruling`: {error}")))?,
+            verdict: verdict(&told.ruling)
+                .map_err(|error| invalid(format!("`ruling`: {error}")))?,
             result: told.result.map(|result| Payload::from(result.get())),
             by: told.by,
             why: told.why,

@@ -4,6 +4,7 @@ use mainstay_runtime::{Budget, Ruling};
 use mainstay_types::{Code, CostUnits, Tokens};
 
 use super::*;
+use crate::ask::Verdict;
 
 fn id() -> RunId {
     "0192f0c4-7d1e-7c55-9d0a-5b7c1a2f3e44".parse().unwrap()
@@ -54,8 +55,12 @@ fn every_question() -> Vec<Ask> {
         Ask::Alerts(alerts),
         Ask::Effects(effects),
         Ask::Effect(effect),
-        Ask::Settle(settle(Ruling::Applied, Some(r#"{"id":"PO-1"}"#))),
-        Ask::Settle(settle(Ruling::NotApplied, None)),
+        Ask::Settle(settle(
+            Verdict::Settled(Ruling::Applied),
+            Some(r#"{"id":"PO-1"}"#),
+        )),
+        Ask::Settle(settle(Verdict::Settled(Ruling::NotApplied), None)),
+        Ask::Settle(settle(Verdict::Compensate, None)),
         Ask::Classes,
         Ask::Class(class),
     ];
@@ -67,10 +72,10 @@ fn key() -> EffectKey {
     "acme/order/id:PR %2F7 ü&=/slot:2".parse().unwrap()
 }
 
-fn settle(ruling: Ruling, result: Option<&str>) -> SettleAsk {
+fn settle(verdict: Verdict, result: Option<&str>) -> SettleAsk {
     SettleAsk {
         key: key(),
-        ruling,
+        verdict,
         result: result.map(Payload::from),
         by: "anna".to_owned(),
         why: "it is \"in\" their list".to_owned(),

@@ -98,6 +98,8 @@ reasons! {
     PartlyApplied = "PARTLY_APPLIED",
     /// A person found out and said so.
     SettledByHand = "SETTLED_BY_HAND",
+    /// It was done and has been undone since.
+    Compensated = "COMPENSATED",
     /// Another run had already applied the same key with the same request.
     AdoptedFromOtherRun = "ADOPTED_FROM_OTHER_RUN",
     /// Another run holds the key.

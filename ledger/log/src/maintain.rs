@@ -310,7 +310,10 @@ impl Reader {
                     let key = row.entry.key;
                     return Err(EraseError::InDoubt { key });
                 }
-                EntryState::Applied(_) | EntryState::PartlyApplied | EntryState::NotApplied => {
+                EntryState::Applied(_)
+                | EntryState::PartlyApplied
+                | EntryState::NotApplied
+                | EntryState::Compensated => {
                     found.push(key);
                 }
             }

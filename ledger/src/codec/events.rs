@@ -90,6 +90,8 @@ table! {
         EffectSettledByHand => EffectSettledByHandV1,
         ToolCalled => ToolCalledV1,
         ToolsDone => ToolsDoneV1,
+        CompensationWanted => CompensationWantedV1,
+        EffectCompensated => EffectCompensatedV1,
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,

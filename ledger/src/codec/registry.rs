@@ -89,4 +89,6 @@ kinds! {
     EffectSettledByHand = 36, version 1;
     ToolCalled = 37, version 1;
     ToolsDone = 38, version 1;
+    CompensationWanted = 39, version 1;
+    EffectCompensated = 40, version 1;
 }

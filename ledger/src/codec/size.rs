@@ -57,6 +57,7 @@ fn variable(event: &Event) -> usize {
         | Event::LapStarted(_)
         | Event::BudgetRaised(_)
         | Event::EffectSettledByHand(_)
+        | Event::CompensationWanted(_)
         | Event::RunQuarantined { .. } => 0,
         Event::NextDecided(decision) => {
             let refused = decision.refused.iter();
@@ -65,6 +66,7 @@ fn variable(event: &Event) -> usize {
         Event::LeaseTaken(_)
         | Event::AdmissionDecided(_)
         | Event::ToolsDone { .. }
+        | Event::EffectCompensated { .. }
         | Event::RepairWanted { .. }
         | Event::AttemptStarted(_)
         | Event::AttemptInterrupted { .. }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
-use mainstay_machine::call::{Doubt, Item, Items};
+use mainstay_machine::call::{Doubt, Item, Items, Undoes};
 use mainstay_machine::caps::{DependencyUse, Uses};
 use mainstay_machine::run::{Held, Later};
 use mainstay_machine::streak::Streak;
@@ -231,6 +231,7 @@ kept! {
             key_holder: Option<[u8; 16]>,
             slot: u32,
             asked: Option<ToolsAskedS4>,
+            undoes: Option<UndoesS5>,
         }
         kept { phase: PhaseS1, prepared: Option<PreparedS1>, repair: Option<RepairS2> }
     }
@@ -246,6 +247,8 @@ kept! {
         kept { prepared: Option<PreparedS1> }
     }
 }
+
+frozen! { UndoesS5 = Undoes { call: u32, wanted: u32 } }
 
 frozen! { ItemS1 = Item { parent: u32, position: u32 } }
 #[derive(Encode, Decode)]
@@ -452,6 +455,7 @@ pub(super) enum EffectStatusS1 {
     Applied(ReasonV1),
     PartlyApplied,
     Absent(ReasonV1),
+    Compensated,
 }
 
 impl Wire<EffectStatus> for EffectStatusS1 {
@@ -463,6 +467,7 @@ impl Wire<EffectStatus> for EffectStatusS1 {
             EffectStatus::Applied(reason) => Self::Applied(Wire::wire(reason)),
             EffectStatus::PartlyApplied => Self::PartlyApplied,
             EffectStatus::Absent(reason) => Self::Absent(Wire::wire(reason)),
+            EffectStatus::Compensated => Self::Compensated,
         }
     }
 
@@ -474,6 +479,7 @@ impl Wire<EffectStatus> for EffectStatusS1 {
             Self::Applied(reason) => EffectStatus::Applied(reason.domain()?),
             Self::PartlyApplied => EffectStatus::PartlyApplied,
             Self::Absent(reason) => EffectStatus::Absent(reason.domain()?),
+            Self::Compensated => EffectStatus::Compensated,
         })
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn node(name: &str, kind: NodeKind, inputs: Vec<NodeId>) -> Node {
         when: None,
         output: schema(),
         tool: None,
+        undoes: None,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Append only: each is a golden file of its own, under its name here.
 
-use mainstay_machine::{AskRaise, AskSettle, AskTool, Ruling, SettleEnd};
+use mainstay_machine::{AskCompensate, AskRaise, AskSettle, AskTool, Ruling, SettleEnd};
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, NodeId, Payload, Sent,
 };
@@ -49,6 +49,12 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         by: "anna (uid:1000)".to_owned(),
         why: "it is in their list".to_owned(),
     };
+    let undone = AskCompensate {
+        call: CallId(301),
+        after: 0,
+        by: "anna (uid:1000)".to_owned(),
+        why: "the customer changed their mind".to_owned(),
+    };
     let asked = AskTool {
         tools: CallId(7),
         id: "call_1".to_owned(),
@@ -65,6 +71,7 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         ("key-settled", InboxCommand::KeySettled { key }),
         ("raise", InboxCommand::Raise(raised)),
         ("settle-by-hand", InboxCommand::SettleByHand(settled)),
+        ("compensate", InboxCommand::Compensate(undone)),
         ("tool-call", InboxCommand::ToolCall(Box::new(asked))),
         ("tools-done", InboxCommand::ToolsDone { call: CallId(7) }),
     ]

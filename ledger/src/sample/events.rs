@@ -4,9 +4,9 @@
 
 use mainstay_graph::Budget;
 use mainstay_machine::{
-    Admission, Allowed, AttemptEnd, AttemptStarted, Decision, Event, LapStarted, LapTimes,
-    NextAction, Numbers, OutcomeKind, Prepared, Quarantine, Raise, Refused, Ruling, SettledByHand,
-    ToolCalled, ToolMade, Verdict,
+    Admission, Allowed, AttemptEnd, AttemptStarted, CompensationWanted, Decision, Event,
+    LapStarted, LapTimes, NextAction, Numbers, OutcomeKind, Prepared, Quarantine, Raise, Refused,
+    Ruling, SettledByHand, ToolCalled, ToolMade, Verdict,
 };
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, EffectKey, EffectName, Failure,
@@ -251,6 +251,8 @@ fn of_laps() -> Vec<Event> {
         }),
         tool_called(ToolMade::Joined(CallId(9))),
         Event::ToolsDone { call: CallId(7) },
+        wanted(CallId(301)),
+        Event::EffectCompensated { call: CallId(301) },
         Event::AdmissionDecided(admission()),
         Event::RepairWanted {
             call: CallId(3),
@@ -359,6 +361,19 @@ fn by_hand(ruling: Ruling) -> Event {
         by: "anna (uid:1000)".to_owned(),
         why: "it is in the list of the service".to_owned(),
         at: super::at(5_000),
+    }))
+}
+
+/// Somebody wants an effect undone.
+pub(super) fn wanted(call: CallId) -> Event {
+    Event::CompensationWanted(Box::new(CompensationWanted {
+        call,
+        wanted: 1,
+        by: "anna (uid:1000)".to_owned(),
+        why: "the customer changed their mind".to_owned(),
+        at: super::at(5_000),
+        cost: CostUnits::units(6),
+        retry_tokens: Tokens::new(2),
     }))
 }
 

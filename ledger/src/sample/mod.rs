@@ -9,6 +9,7 @@ mod events;
 mod shop;
 mod state;
 mod story;
+mod undo;
 
 pub use class::class;
 pub use commands::commands;
@@ -16,6 +17,7 @@ pub use events::events;
 pub use shop::{asked_story, shop};
 pub use state::{large_payload, state};
 pub use story::{repaired_story, short_story, story};
+pub use undo::{returns, undone_story};
 
 use std::sync::Arc;
 

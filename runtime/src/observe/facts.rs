@@ -217,6 +217,8 @@ impl<'a> About<'a> {
                 [self.looked_up(Reason::PartlyApplied), None, None]
             }
             Event::EffectSettledByHand(_)
+            | Event::CompensationWanted(_)
+            | Event::EffectCompensated { .. }
             | Event::ToolCalled(_)
             | Event::ToolsDone { .. }
             | Event::RunStarted(_)

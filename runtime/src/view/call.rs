@@ -139,10 +139,10 @@ impl SettledView {
 /// Every call in the class's order, items after their each.
 pub(super) fn all(run: &Run, head: &Head, history: &History) -> Vec<CallView> {
     let mut views = Vec::with_capacity(run.calls().len());
-    // A tool has calls only when a model asks for it.
-    let is_tool = |call: &Call| run.class().node(call.node).tool.is_some();
+    // What a model or a person may ask for has calls only once they do.
+    let is_asked = |call: &Call| run.class().node(call.node).is_of_graph() || call.is_undo();
     let nodes = run.calls().iter();
-    let nodes = nodes.filter(|(_, call)| call.item.is_none() && !is_tool(call));
+    let nodes = nodes.filter(|(_, call)| call.item.is_none() && is_asked(call));
     for (id, call) in nodes {
         let viewer = Viewer { run, head, history };
         views.push(viewer.call(id, call));
@@ -168,7 +168,8 @@ pub(super) fn doubt(effect: &Effect) -> Option<&Doubt> {
         | EffectStatus::Dispatched
         | EffectStatus::Applied(_)
         | EffectStatus::PartlyApplied
-        | EffectStatus::Absent(_) => None,
+        | EffectStatus::Absent(_)
+        | EffectStatus::Compensated => None,
     }
 }
 
@@ -236,6 +237,7 @@ impl Viewer<'_> {
         let reason = match &effect.status {
             EffectStatus::InDoubt(doubt) => Some(doubt.reason),
             EffectStatus::Applied(reason) | EffectStatus::Absent(reason) => Some(*reason),
+            EffectStatus::Compensated => Some(Reason::Compensated),
             EffectStatus::Intended | EffectStatus::Dispatched | EffectStatus::PartlyApplied => None,
         };
         EffectView {

@@ -4,7 +4,7 @@
 //! It is cut out of the run's view, so that both tell one story.
 
 use mainstay_graph::{Contract, EffectContract};
-use mainstay_machine::{EffectStatus, Run};
+use mainstay_machine::{EffectStatus, Run, compensate, effect};
 use mainstay_types::{CallId, Millis, Timestamp};
 use serde::Serialize;
 
@@ -29,14 +29,48 @@ pub struct OneEffect {
     pub in_doubt_for_ms: Option<u64>,
     /// Whether a person may settle it: it is in doubt, or was applied in part.
     pub may_be_settled: bool,
-    /// For a doubt: from when "not applied" may be said, since nothing can land any more.
+    /// For a doubt: from when "not applied" may be said, or that it is to be undone, since nothing
+    /// can land any more.
     pub not_applied_from: Option<String>,
+    /// Whether a person may have it undone: its class says how, it is or may be in the world, and
+    /// nobody has asked for it yet or what was asked for has failed.
+    pub may_be_compensated: bool,
+    /// What undoes it, once somebody asked for it.
+    pub undone_by: Option<OtherEffect>,
+    /// What it undoes.
+    pub undoes: Option<OtherEffect>,
     /// What the class and the receiver promise.
     pub promise: PromiseView,
     /// The call that writes, with its attempts and how the effect stands.
     pub call: CallView,
     /// What has happened to it, in order.
     pub timeline: Vec<TimelineRow>,
+}
+
+/// An effect that has to do with this one.
+#[derive(Clone, Debug, Serialize)]
+pub struct OtherEffect {
+    /// Its key.
+    pub key: String,
+    /// Its call's path.
+    pub call: String,
+    /// How that call stands, for example `in_doubt`.
+    pub call_state: &'static str,
+    /// How it stands; `None` before it is sent for the first time.
+    pub state: Option<&'static str>,
+}
+
+impl OtherEffect {
+    fn of(run: &Run, id: CallId) -> Option<Self> {
+        let call = run.calls().get(id)?;
+        let effect = call.effect.as_ref();
+        Some(Self {
+            key: effect::key(run, id, call).ok()?.to_string(),
+            call: run.path(id),
+            call_state: call.phase.as_str(),
+            state: effect.map(|effect| effect.status.as_str()),
+        })
+    }
 }
 
 /// What the class and the receiver promise about an effect.
@@ -90,6 +124,7 @@ impl OneEffect {
         let shown = view.calls.into_iter().find(|call| call.path == path)?;
         let since = doubt.and_then(|_| call.attempts.last()).map(|sent| sent.at);
         let rows = view.timeline.into_iter();
+        let undo = compensate::of(run, id);
         Some(Self {
             key: effect.key.to_string(),
             run_id: view.run_id,
@@ -100,6 +135,11 @@ impl OneEffect {
             in_doubt_for_ms: since.map(|since| now.since(since).get()),
             may_be_settled: may_be_settled(&effect.status),
             not_applied_from: doubt.map(|doubt| raw::time(doubt.absent_after)),
+            may_be_compensated: may_be_compensated(run, id),
+            undone_by: undo.and_then(|(undo, _)| OtherEffect::of(run, undo)),
+            undoes: call
+                .undoes
+                .and_then(|undoes| OtherEffect::of(run, undoes.call)),
             promise: PromiseView::of(node.contract()?, node.effect()?),
             call: shown,
             timeline: rows
@@ -109,12 +149,33 @@ impl OneEffect {
     }
 }
 
+fn may_be_compensated(run: &Run, id: CallId) -> bool {
+    let Some(call) = run.calls().get(id) else {
+        return false;
+    };
+    let is_there = call
+        .effect
+        .as_ref()
+        .is_some_and(|effect| match &effect.status {
+            EffectStatus::InDoubt(_) | EffectStatus::Applied(_) | EffectStatus::PartlyApplied => {
+                true
+            }
+            EffectStatus::Intended
+            | EffectStatus::Dispatched
+            | EffectStatus::Absent(_)
+            | EffectStatus::Compensated => false,
+        });
+    let is_asked = compensate::of(run, id).is_some_and(|(_, undo)| !undo.phase.is_final());
+    is_there && !is_asked && run.class().compensation_of(call.node).is_some()
+}
+
 fn may_be_settled(status: &EffectStatus) -> bool {
     match status {
         EffectStatus::InDoubt(_) | EffectStatus::PartlyApplied => true,
         EffectStatus::Intended
         | EffectStatus::Dispatched
         | EffectStatus::Applied(_)
-        | EffectStatus::Absent(_) => false,
+        | EffectStatus::Absent(_)
+        | EffectStatus::Compensated => false,
     }
 }

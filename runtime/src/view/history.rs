@@ -73,6 +73,8 @@ impl History {
             | Event::EffectApplied { .. }
             | Event::EffectAbsent { .. }
             | Event::EffectPartlyApplied { .. }
+            | Event::CompensationWanted(_)
+            | Event::EffectCompensated { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
             | Event::CancelRequested { .. }

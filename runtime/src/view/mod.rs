@@ -33,7 +33,7 @@ pub use budget::{
     BudgetView, CapView, ConcurrencyView, CostView, DowntimeView, RetryView, TimesView,
 };
 pub use call::{AttemptView, CallView, EffectView, SettledView};
-pub use effect::{OneEffect, PromiseView};
+pub use effect::{OneEffect, OtherEffect, PromiseView};
 pub use laps::{AdmissionView, AskedView, LapView, RaiseView};
 pub use row::{ClassView, SummaryRow};
 pub use status::{EffectLine, NotDrivenView, StatusView};

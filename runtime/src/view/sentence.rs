@@ -5,8 +5,8 @@
 
 use mainstay_ledger::Recorded;
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, Event, LapStarted, LeaseTaken, OutcomeKind, Prepared, Run,
-    RunStarted, SettledByHand, ToolCalled, ToolMade,
+    AttemptEnd, AttemptStarted, CompensationWanted, Event, LapStarted, LeaseTaken, OutcomeKind,
+    Prepared, Raise, Run, RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, EffectKey, Failure, FailureKind, Millis, Payload, Reason, RunId,
@@ -76,6 +76,8 @@ impl Teller<'_> {
             Event::EffectAbsent { call, reason } => self.absent(*call, *reason),
             Event::EffectPartlyApplied { call } => self.partly(*call),
             Event::EffectSettledByHand(settled) => self.by_hand(settled),
+            Event::CompensationWanted(wanted) => self.wanted(wanted),
+            Event::EffectCompensated { call } => self.of(*call, "is undone"),
             Event::ToolCalled(called) => self.tool_called(called),
             Event::ToolsDone { call } => self.of(*call, "the model is done"),
             Event::ControlSettled { call, number, reason, next_at } => {
@@ -99,14 +101,7 @@ impl Teller<'_> {
             }
             Event::RunTerminated { by, why } => format!("{by} ended the run: {why}"),
             Event::LapStarted(started) => self.lap_started(started),
-            Event::BudgetRaised(raised) => format!(
-                "{} raised the budget by {}, {} and {} cost units: {}",
-                raised.by,
-                tokens(raised.more.retry_tokens, "retry token"),
-                tokens(raised.more.concurrency_tokens, "concurrency token"),
-                raised.more.cost_units,
-                raised.why
-            ),
+            Event::BudgetRaised(raised) => budget_raised(raised),
         }
     }
 
@@ -354,6 +349,15 @@ impl Teller<'_> {
         format!("{path}: {by} says that the effect is {ruling}: {why}")
     }
 
+    fn wanted(&self, wanted: &CompensationWanted) -> String {
+        let (path, by, why) = (self.path(wanted.call), &wanted.by, &wanted.why);
+        let (cost, retries) = (wanted.cost, tokens(wanted.retry_tokens, "retry token"));
+        format!(
+            "{path}: {by} wants the effect undone: {why}; granted for it: {cost} cost units and \
+             {retries}"
+        )
+    }
+
     fn looked_up(&self, call: CallId, number: u32, reason: Reason, next: Timestamp) -> String {
         let (path, next) = (self.path(call), self.at(next));
         format!("{path}: look-up {number} says {reason}; the next is at {next}")
@@ -471,4 +475,15 @@ fn count(n: usize, word: &str) -> String {
         1 => format!("1 {word}"),
         n => format!("{n} {word}s"),
     }
+}
+
+fn budget_raised(raised: &Raise) -> String {
+    format!(
+        "{} raised the budget by {}, {} and {} cost units: {}",
+        raised.by,
+        tokens(raised.more.retry_tokens, "retry token"),
+        tokens(raised.more.concurrency_tokens, "concurrency token"),
+        raised.more.cost_units,
+        raised.why
+    )
 }

@@ -51,6 +51,7 @@ mod stopping;
 mod store;
 mod terminating;
 mod tools;
+mod undo;
 mod values;
 mod walkthrough;
 mod within;

@@ -134,3 +134,52 @@ fn keys_that_are_none_or_belong_to_nobody_are_told_apart() {
         assert_eq!(said.code, 2, "{said:?}");
     }
 }
+
+#[test]
+fn an_applied_effect_is_undone_when_somebody_says_so_and_shows_what_undid_it() {
+    let live = Live::new();
+    let run = live.start("desk");
+    assert_eq!(live.outcome(run), "completed");
+    let key = key_of(&live, &run.to_string());
+    let text = live.ask(&["effect", "show", &key]).data();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(
+        words.join(" ").contains("effect settle KEY compensate"),
+        "{text}"
+    );
+    let said = ["--by", "anna", "--why", "the customer changed their mind"];
+    let compensate = [&["effect", "settle", &key, "compensate"][..], &said].concat();
+    let result = [&compensate[..], &["--result", "1"]].concat();
+    let refused = live.ask(&result);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    let done = live.ask(&compensate);
+    let undo = key.replace("/order/", "/order-undo/");
+    let expected = format!("effect {key}, which is applied, is undone by {undo}, for anna (uid:");
+    assert!(done.out.starts_with(&expected), "{done:?}");
+    live.until(run, |view| view.state == "closed");
+    let shown = live.ask(&["effect", "show", &key, "--json"]).json();
+    assert_eq!(shown["call"]["effect"]["state"], "compensated");
+    assert_eq!(shown["undone_by"]["key"], undo);
+    assert_eq!(shown["undone_by"]["state"], "applied");
+    assert_eq!(shown["run_outcome"], "completed");
+    let shown = live
+        .ask(&["effect", "show", &undo, "--json", "--payloads"])
+        .json();
+    assert_eq!(shown["undoes"]["key"], key);
+    let result = shown["call"]["effect"]["result"].as_str().unwrap();
+    assert!(
+        result.starts_with("receipt for cancel receipt for desk"),
+        "{result}"
+    );
+    let again = live.ask(&[&compensate[..], &["--json"]].concat()).json();
+    assert_eq!(
+        (&again["state"], &again["ruling"]),
+        (&"compensated".into(), &"compensate".into())
+    );
+    let listed = live
+        .ask(&["effects", "--run", &run.to_string(), "--json"])
+        .json();
+    assert_eq!(listed["effects"].as_array().unwrap().len(), 2);
+    let text = live.ask(&["run", "show", &run.to_string()]).data();
+    assert!(text.contains("wants the effect undone"), "{text}");
+}

@@ -94,6 +94,12 @@ fn class() -> Class<String, String> {
             assert!(!item.starts_with("panics"), "cannot order {item}");
             format!("{item} at {price}")
         })
+        .compensate_with(&Orders, |item, order| {
+            format!(
+                "cancel {} of {item}",
+                order.reply.map_or("it", String::as_str)
+            )
+        })
         .add();
     g.finish(order, |_, receipt| receipt.clone()).unwrap()
 }

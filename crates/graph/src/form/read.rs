@@ -34,16 +34,15 @@ const FIELDS: [&str; 12] = [
 const FIELDS_2: [&str; 2] = ["on_limit", "caps"];
 const FIELDS_3: [&str; 2] = ["later_ms", "repairs"];
 const FIELDS_4: [&str; 1] = ["tools"];
+const FIELDS_5: [&str; 1] = ["undoes"];
 
 pub(super) fn class(form: &Value) -> Read<TaskClass> {
     let form = Item::root(form);
     let number = form.form_number()?;
-    let fields = match number {
-        ..=1 => form.fields(&FIELDS)?,
-        2 => form.fields(&[&FIELDS[..], &FIELDS_2].concat())?,
-        3 => form.fields(&[&FIELDS[..], &FIELDS_2, &FIELDS_3].concat())?,
-        4.. => form.fields(&[&FIELDS[..], &FIELDS_2, &FIELDS_3, &FIELDS_4].concat())?,
-    };
+    let later_forms: [&[&str]; 4] = [&FIELDS_2, &FIELDS_3, &FIELDS_4, &FIELDS_5];
+    let known = (2..=number).zip(later_forms).map(|(_, fields)| fields);
+    let known: Vec<&[&str]> = std::iter::once(&FIELDS[..]).chain(known).collect();
+    let fields = form.fields(&known.concat())?;
     let (on_limit, caps) = match number {
         ..=1 => Default::default(),
         2.. => limits_of(&fields)?,
@@ -58,6 +57,9 @@ pub(super) fn class(form: &Value) -> Read<TaskClass> {
     };
     if 4 <= number {
         tools(&fields.get("tools"), &mut nodes)?;
+    }
+    if 5 <= number {
+        undoes(&fields.get("undoes"), &mut nodes)?;
     }
     Ok(TaskClass {
         name: fields.get("name").name(ClassName::new)?,
@@ -147,6 +149,24 @@ fn tools(item: &Item<'_>, nodes: &mut [Node]) -> Read<()> {
     Ok(())
 }
 
+/// Says of the nodes that undo another's effect whose.
+fn undoes(item: &Item<'_>, nodes: &mut [Node]) -> Read<()> {
+    let undoes = item.list(limits::CLASS_NODES_MAX, |item| {
+        let fields = item.fields(&["node", "of"])?;
+        let node = usize::from(fields.get("node").node_id()?.get());
+        Ok((node, fields.get("of").node_id()?))
+    })?;
+    let mut free = 0;
+    for (place, of) in undoes {
+        match nodes.get_mut(place) {
+            Some(node) if free <= place => node.undoes = Some(of),
+            Some(_) | None => return item.expected("what undoes what, each once, in order"),
+        }
+        free = place + 1;
+    }
+    Ok(())
+}
+
 fn dependency_cap(item: &Item<'_>) -> Read<DependencyCap> {
     let fields = item.fields(&[
         "dependency",
@@ -218,6 +238,7 @@ fn node(item: &Item<'_>) -> Read<Node> {
         when: fields.get("when").optional(Item::node_id)?,
         output: fields.get("output").schema()?,
         tool: None,
+        undoes: None,
     })
 }
 

@@ -58,14 +58,17 @@ pub(super) fn class(class: &TaskClass) -> Value {
     let fields_2 = fields_2.into_iter().filter(|_| 2 <= form);
     let fields_3 = fields_3.into_iter().filter(|_| 3 <= form);
     let fields_4 = (4 <= form).then(|| ("tools", tools(class)));
-    let newer = fields_2.chain(fields_3).chain(fields_4);
+    let fields_5 = (5 <= form).then(|| ("undoes", undoes(class)));
+    let newer = fields_2.chain(fields_3).chain(fields_4).chain(fields_5);
     Value::object(fields.into_iter().chain(newer))
 }
 
 /// The first form that can say all of it.
 fn lowest_form(class: &TaskClass) -> u32 {
-    let [first, second, third, fourth] = FORMS;
-    if has_tools(class) {
+    let [first, second, third, fourth, fifth] = FORMS;
+    if class.nodes.iter().any(|node| node.undoes.is_some()) {
+        fifth
+    } else if has_tools(class) {
         fourth
     } else if class.later.is_some() || class.repairing().next().is_some() {
         third
@@ -170,6 +173,7 @@ fn node(node: &Node) -> Value {
         output,
         // Said of the class as a whole, which is older than this.
         tool: _,
+        undoes: _,
     } = node;
     Value::object([
         ("name", text(name.as_str())),
@@ -230,6 +234,16 @@ fn tools(class: &TaskClass) -> Value {
         ]))
     });
     Value::List(tools.collect())
+}
+
+fn undoes(class: &TaskClass) -> Value {
+    let undoes = class.ids().filter_map(|(id, node)| {
+        Some(Value::object([
+            ("node", Value::from(id.get())),
+            ("of", Value::from(node.undoes?.get())),
+        ]))
+    });
+    Value::List(undoes.collect())
 }
 
 fn has_tools(class: &TaskClass) -> bool {

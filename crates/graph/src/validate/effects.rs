@@ -24,7 +24,10 @@ pub(super) fn check(class: &TaskClass, node: &Node, problems: &mut Vec<Problem>)
     check_significant(effect, &mut found);
     found.extend(ttl_problem(contract, effect));
     found.extend(memory_problem(effect));
-    found.extend(horizon_problem(class, contract, effect));
+    // What undoes an effect is bound to no lap's times.
+    if node.undoes.is_none() {
+        found.extend(horizon_problem(class, contract, effect));
+    }
     problems.extend(found.into_iter().map(|problem| problem.at(&node.name)));
 }
 

@@ -10,6 +10,7 @@ mod effects;
 mod nodes;
 mod times;
 mod tools;
+mod undo;
 
 use mainstay_types::{Code, json, limits};
 
@@ -32,6 +33,7 @@ pub fn validate(class: &TaskClass) -> Vec<Problem> {
     }
     effects::check_names(class, &mut problems);
     tools::check(class, &mut problems);
+    undo::check(class, &mut problems);
     check_class_schemas(class, &mut problems);
     budget::check(class, &mut problems);
     times::check(class, &mut problems);

@@ -7,12 +7,13 @@ use mainstay_types::NodeId;
 use mainstay_types::json::{self, Value};
 use proptest::prelude::*;
 
-use crate::sample::{capped, contract_of, effect_of, graphs, meeting, ms, patient, shop};
+use crate::sample::{capped, contract_of, effect_of, graphs, meeting, ms, patient, returns, shop};
 
 const GOLDEN: &str = include_str!("../../golden/class-form-1.json");
 const GOLDEN_2: &str = include_str!("../../golden/class-form-2.json");
 const GOLDEN_3: &str = include_str!("../../golden/class-form-3.json");
 const GOLDEN_4: &str = include_str!("../../golden/class-form-4.json");
+const GOLDEN_5: &str = include_str!("../../golden/class-form-5.json");
 
 type Change = fn(&mut TaskClass);
 
@@ -38,6 +39,8 @@ fn the_form_is_frozen_byte_for_byte() {
     assert_eq!(read_back(GOLDEN_3), patient());
     assert_eq!(stored(&shop()), GOLDEN_4.trim_end());
     assert_eq!(read_back(GOLDEN_4), shop());
+    assert_eq!(stored(&returns()), GOLDEN_5.trim_end());
+    assert_eq!(read_back(GOLDEN_5), returns());
 }
 
 #[test]
@@ -45,6 +48,7 @@ fn a_class_is_written_in_the_lowest_form_that_can_say_all_of_it() {
     let form = |class: &TaskClass| class.to_json().as_object().expect("an object")["form"].clone();
     assert_eq!(form(&meeting()), Value::from(1));
     assert_eq!(form(&shop()), Value::from(4));
+    assert_eq!(form(&returns()), Value::from(5));
     let changes: [(u32, Change); 6] = [
         (2, |class| class.on_limit = mainstay_graph::OnLimit::Fail),
         (2, |class| class.caps.depth = Some(6)),
@@ -233,7 +237,7 @@ fn refused(pointer: &str, new: impl Into<Value>, expected: &str) {
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
     refused("", 7, ": an object");
-    refused("/form", 5, "/form: 1 to 4, found 5");
+    refused("/form", 6, "/form: 1 to 5, found 6");
     refused("/form", 2, ": a field on_limit");
     refused(
         "/name",

@@ -8,4 +8,5 @@ mod form;
 mod path;
 mod sample;
 mod tools;
+mod undo;
 mod validate;

@@ -99,6 +99,7 @@ pub(crate) fn node(name: &str, inputs: &[u16], kind: NodeKind) -> Node {
         when: None,
         output: schema("true"),
         tool: None,
+        undoes: None,
     }
 }
 
@@ -227,6 +228,22 @@ pub(crate) fn shop() -> TaskClass {
         tool(write("order", &[])),
         tools("shop", &[0, 1]),
     ])
+}
+
+/// What undoes the write at this place.
+pub(crate) fn undo(name: &str, of: u16) -> Node {
+    Node {
+        undoes: Some(NodeId(of)),
+        ..write(name, &[])
+    }
+}
+
+/// A class whose order can be undone.
+pub(crate) fn returns() -> TaskClass {
+    TaskClass {
+        result: vec![NodeId(0)],
+        ..class(vec![write("order", &[]), undo("order-undo", 0)])
+    }
 }
 
 /// A class of these nodes whose result is the last one.

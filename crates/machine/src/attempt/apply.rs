@@ -30,7 +30,7 @@ pub(crate) fn apply_started(run: &mut Run, event: &AttemptStarted) -> Result<(),
         ));
     }
     let dependency = caps::place_of(run, call.node, event.rung);
-    let newest = call.attempts.last().map(|made| made.lap);
+    let (newest, is_undo) = (call.attempts.last().map(|made| made.lap), call.is_undo());
     let head = guard::head_mut(run, name)?;
     head.held.retain(|held| event.at < held.until);
     head.lap.budget.reserve(event.retry_tokens, event.cost);
@@ -39,7 +39,9 @@ pub(crate) fn apply_started(run: &mut Run, event: &AttemptStarted) -> Result<(),
         dependency,
         is_branch: newest != Some(lap),
     };
-    head.lap.uses.begin(place, (event.retry_tokens, event.cost));
+    if !is_undo {
+        head.lap.uses.begin(place, (event.retry_tokens, event.cost));
+    }
     run.calls.update(event.call, |call| {
         call.attempts.push(Attempt {
             no: event.attempt,

@@ -45,9 +45,9 @@ fn plan_on(
     (id, evidence): (CallId, Evidence),
     now: Timestamp,
 ) -> Result<AttemptStarted, Refusal> {
-    guard::open(run)?;
     let site = guard::site(run, id, now)?;
     let call = site.call;
+    guard::begins(run, call)?;
     check_meaning(site)?;
     let contract = site.contract().ok_or_else(|| site.not_ready())?;
     let spec = rung::spec(contract, call.rung).ok_or_else(|| site.not_ready())?;
@@ -91,6 +91,12 @@ pub(crate) fn check_limits(
         run, head, call, ..
     } = site;
     let retry_tokens = retry_tokens(head, call, spec);
+    if call.is_undo() {
+        // It yields to nobody and has no cap: somebody asked for it, and granted what it needs.
+        let (budget, cost) = (&head.lap.budget, (spec.cost, CostUnits::ZERO));
+        budget.check(retry_tokens, head.held_at(site.now), cost)?;
+        return Ok(retry_tokens);
+    }
     check_retry_cap(site, contract, retry_tokens)?;
     let kept = yields::cost_kept(run, call);
     let held = match spec.is_local {
@@ -155,6 +161,7 @@ fn check_meaning(site: Site<'_>) -> Result<(), Refusal> {
         Phase::Ready { not_before } if now < not_before => Err(Refusal::new(Code::CallNotReady)
             .with("wait_ms", now.until(not_before).get())
             .about(run.path(id))),
+        Phase::Ready { .. } if call.is_undo() => Ok(()),
         Phase::Ready { .. } if head.cancel.is_some() => about("the run is canceled"),
         Phase::Ready { .. } if lap::is_stopped(run, head, call) => about("the hard path is lost"),
 
@@ -173,6 +180,9 @@ fn check_meaning(site: Site<'_>) -> Result<(), Refusal> {
 
 /// The time an attempt may take: what is left before work_by, less all reserves.
 fn check_times(site: Site<'_>, contract: &Contract, spec: &RungSpec) -> Result<Millis, Refusal> {
+    if site.call.is_undo() {
+        return Ok(spec.timeout);
+    }
     let until = work_until(site.head);
     let reserve = reserve_after(site.run, site.call, contract);
     let left = site.now.until(until).less(reserve);
@@ -201,8 +211,12 @@ pub(crate) fn reserve_after(run: &Run, call: &Call, contract: &Contract) -> Mill
         + rung::reserve_below(contract, call.rung)
 }
 
-/// The last moment at which the call's current rung may start.
+/// The last moment at which the call's current rung may start; `None` for what undoes an effect,
+/// which is never too late.
 pub(crate) fn latest_start(run: &Run, head: &Head, call: &Call) -> Option<Timestamp> {
+    if call.is_undo() {
+        return None;
+    }
     let contract = run.class().node(call.node).contract()?;
     let spec = rung::spec(contract, call.rung)?;
     let need = spec.min_useful.max(Millis::new(1)) + reserve_after(run, call, contract);
@@ -257,6 +271,10 @@ pub(crate) fn tokens_left(
 ) -> Result<(), (Reason, Refusal)> {
     let tokens = retry_tokens(site.head, site.call, spec);
     let budget = &site.head.lap.budget;
+    if site.call.is_undo() {
+        let refused = budget.check_retries(tokens);
+        return refused.map_err(|refusal| (Reason::RetryTokensExhausted, refusal));
+    }
     budget
         .check_retries(tokens)
         .and_then(|()| yields::check_retries(site, tokens))

@@ -166,6 +166,8 @@ impl Books {
             | Event::EffectApplied { .. }
             | Event::EffectInDoubt { .. }
             | Event::EffectPartlyApplied { .. }
+            | Event::CompensationWanted(_)
+            | Event::EffectCompensated { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
             | Event::CancelRequested { .. }

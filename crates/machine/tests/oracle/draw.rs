@@ -80,6 +80,7 @@ fn node(class: &TaskClass, leans: bool, dice: &mut Dice) -> Node {
         when: None,
         output: class.output.clone(),
         tool: None,
+        undoes: None,
     }
 }
 

@@ -17,6 +17,7 @@ use mainstay_types::{
 use proptest::prelude::*;
 
 use super::model::{self, Offer};
+use super::undo;
 use crate::scenario::build;
 
 /// A class, and what happens to a run of it.
@@ -257,7 +258,8 @@ fn class(parts: &[Part], frame: Frame, offer: Option<Offer>) -> TaskClass {
     if let Some(offer) = offer {
         model::offer(&mut class, offer);
     }
-    let is_value = |node: &Node| !matches!(node.kind, NodeKind::When) && node.tool.is_none();
+    undo::add(&mut class);
+    let is_value = |node: &Node| !matches!(node.kind, NodeKind::When) && node.is_of_graph();
     let ids = class.ids().filter(|(_, node)| is_value(node));
     class.result = ids
         .map(|(id, _)| id)
@@ -311,6 +313,7 @@ pub(crate) fn node(class: &TaskClass, part: Part) -> Node {
         when: whens.first().copied(),
         output: class.output.clone(),
         tool: None,
+        undoes: None,
         name: NodeName::new(name).expect("a valid name"),
     }
 }
@@ -462,9 +465,11 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::LateResult { call, .. }
         | Event::HardPathLost { call }
         | Event::ToolsDone { call }
+        | Event::EffectCompensated { call }
         | Event::AddendumRecorded { call, .. } => *call = other,
         Event::ToolCalled(called) => called.tools = other,
         Event::EffectSettledByHand(settled) => settled.call = other,
+        Event::CompensationWanted(wanted) => wanted.call = other,
         Event::AttemptStarted(started) => started.call = other,
         Event::NextDecided(decision) => decision.call = other,
         Event::RepairWanted { call, .. } => *call = other,

@@ -7,6 +7,7 @@
 pub(crate) mod draw;
 mod model;
 pub(crate) mod storm;
+mod undo;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -135,7 +136,7 @@ fn the_storms_reach_every_event_and_every_outcome() {
             "{outcome:?} is never reached: {seen:#?}"
         );
     }
-    let events = 38;
+    let events = 40;
     assert_eq!(seen.len(), events + OutcomeKind::ALL.len(), "{seen:#?}");
 }
 

@@ -15,8 +15,8 @@ use mainstay_types::{
 };
 
 use super::draw::{Blow, Draw};
-use super::model;
 use super::watch::Watch;
+use super::{model, undo};
 use crate::scenario::fair::Receiver;
 use crate::scenario::play::raise;
 use crate::scenario::world::{Facts, Held, World};
@@ -103,7 +103,8 @@ impl Storm {
                 self.turn(Some(raise));
             }
             241 => self.turn(model::settles(&self.world, &self.receiver, blow)),
-            254.. => self.turn(None),
+            254 => self.turn(undo::wants(&self.world.run, blow)),
+            255 => self.turn(None),
         }
     }
 
@@ -314,6 +315,7 @@ impl Storm {
         let free = run.calls().iter().filter(|(_, call)| {
             let status = call.effect.as_ref().map(|effect| &effect.status);
             run.class().node(call.node).effect().is_some()
+                && run.class().node(call.node).undoes.is_none()
                 && matches!(status, None | Some(EffectStatus::Absent(_)))
         });
         let free: Vec<CallId> = free.map(|(id, _)| id).collect();
@@ -332,7 +334,9 @@ impl Storm {
 /// What holds around the drawn run.
 pub(crate) fn facts_of(draw: &Draw) -> Facts {
     let mut facts = Facts::default();
-    for (_, node) in draw.class.ids() {
+    let nodes = draw.class.ids();
+    // What undoes an effect is named after one that this run has: no other has its key.
+    for (_, node) in nodes.filter(|(_, node)| node.undoes.is_none()) {
         facts.lists.insert(node.name.to_string(), draw.items);
         if matches!(node.kind, NodeKind::When) {
             facts
@@ -367,7 +371,8 @@ pub(crate) fn facts_of(draw: &Draw) -> Facts {
 /// What another run has under a key.
 fn others(blow: Blow) -> Held {
     let state = match blow.how >> 2 & 7 {
-        0 => EntryState::NotApplied,
+        0 if blow.how >> 7 & 1 == 0 => EntryState::NotApplied,
+        0 => EntryState::Compensated,
         1 => EntryState::InDoubt,
         2 => EntryState::PartlyApplied,
         3 | 4 => EntryState::Open,

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use mainstay_graph::{DependencyCap, FallbackKind};
 use mainstay_machine::caps::DependencyUse;
 use mainstay_machine::{
-    AttemptStarted, AttemptState, Call, EffectStatus, Event, Lap, Run, apply, pending,
+    AttemptStarted, AttemptState, Call, EffectStatus, Event, Head, Lap, Run, apply, compensate,
+    pending,
 };
-use mainstay_types::{AttemptNo, CallId, CostUnits, Tokens};
+use mainstay_types::{AttemptNo, CallId, CostUnits, Reason, Tokens};
 
 use super::model;
 use crate::scenario::fair::Receiver;
@@ -74,6 +75,7 @@ impl Watch {
                 self.overshot |= reserved < *cost || 0 < *client_retries;
                 self.count_end(*call, *attempt);
             }
+            Event::EffectCompensated { call } => self.check_undone(*call, receiver),
             Event::ToolCalled(called) => model::check(&self.run, called, receiver),
             Event::AttemptInterrupted { call, attempt, .. } => self.count_end(*call, *attempt),
             Event::LateResult { .. } => self.overshot = true,
@@ -99,6 +101,7 @@ impl Watch {
             | Event::EffectInDoubt { .. }
             | Event::EffectAbsent { .. }
             | Event::EffectPartlyApplied { .. }
+            | Event::CompensationWanted(_)
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
             | Event::CancelRequested { .. }
@@ -133,18 +136,16 @@ impl Watch {
     fn check_start(&self, started: &AttemptStarted, receiver: &Receiver) {
         let head = self.run.head().expect("started");
         let call = self.run.calls().get(started.call).expect("a call");
-        assert!(
-            head.lap.outcome.is_none() && head.cancel.is_none(),
-            "a start after the end"
-        );
-        let times = &head.lap.times;
-        let until = times
-            .expires_at
-            .map_or(times.work_by, |expires| times.work_by.min(expires));
-        assert!(
-            started.at + started.timeout <= until,
-            "an attempt beyond the time"
-        );
+        if call.undoes.is_none() {
+            check_lap(head, started);
+        }
+        self.check_sent(started, receiver);
+        self.check_reserve(started);
+    }
+
+    /// A write leaves only where nothing of it may be in the world.
+    fn check_sent(&self, started: &AttemptStarted, receiver: &Receiver) {
+        let call = self.run.calls().get(started.call).expect("a call");
         let status = call.effect.as_ref().map(|effect| &effect.status);
         let may = match status {
             None | Some(EffectStatus::Intended | EffectStatus::Absent(_)) => true,
@@ -152,7 +153,8 @@ impl Watch {
                 EffectStatus::Dispatched
                 | EffectStatus::InDoubt(_)
                 | EffectStatus::Applied(_)
-                | EffectStatus::PartlyApplied,
+                | EffectStatus::PartlyApplied
+                | EffectStatus::Compensated,
             ) => false,
         };
         assert!(may, "a send while {status:?}");
@@ -161,6 +163,11 @@ impl Watch {
             let may_land = receiver.has_landed(request) || receiver.is_coming(request);
             assert!(!may_land, "a second send beside {request:?}");
         }
+    }
+
+    fn check_reserve(&self, started: &AttemptStarted) {
+        let head = self.run.head().expect("started");
+        let call = self.run.calls().get(started.call).expect("a call");
         let budget = &head.lap.budget;
         let left = budget
             .limits
@@ -185,6 +192,16 @@ impl Watch {
         );
     }
 
+    /// Only what somebody wants undone is, and only by a request that is in the world.
+    fn check_undone(&self, id: CallId, receiver: &Receiver) {
+        let (undo, call) = compensate::of(&self.run, id).expect("somebody asked for it");
+        let landed = |made: &mainstay_machine::Attempt| receiver.has_landed((undo, made.no));
+        let status = call.effect.as_ref().map(|effect| &effect.status);
+        let by_another = status == Some(&EffectStatus::Applied(Reason::AdoptedFromOtherRun));
+        let is_undone = by_another || call.attempts.iter().any(landed);
+        assert!(is_undone, "undone by nothing");
+    }
+
     /// The figures are the sum of the attempts, and within the limits unless something overshot.
     fn check_budget(&self) {
         let Some(head) = self.run.head() else { return };
@@ -201,7 +218,9 @@ impl Watch {
             self.check_uses_of(lap);
         }
         let parallel = self.run.class().caps.parallel_cost;
-        let reserved = head.lap.budget.reserved;
+        let undoing = calls.in_flight().filter(|(_, call)| call.is_undo());
+        let undoing = undoing.filter_map(|(_, call)| call.in_flight().map(|out| out.reserved));
+        let reserved = head.lap.budget.reserved.less(undoing.sum());
         assert!(
             parallel.is_none_or(|cap| reserved <= cap),
             "too much at once"
@@ -246,6 +265,7 @@ impl Watch {
             .run
             .calls()
             .iter()
+            .filter(|(_, call)| !call.is_undo())
             .map(|(_, call)| of_lap(call))
             .collect();
         let number = |n: usize| u32::try_from(n).expect("few");
@@ -262,7 +282,7 @@ impl Watch {
     fn check_use(&self, lap: &Lap, cap: &DependencyCap, taken: &DependencyUse) {
         let mut sum = DependencyUse::default();
         let newest = self.run.head().expect("started").lap.no == lap.no;
-        for (_, call) in self.run.calls().iter() {
+        for (_, call) in self.run.calls().iter().filter(|(_, call)| !call.is_undo()) {
             let contract = self.run.class().node(call.node).contract();
             for made in &call.attempts {
                 let asks = contract.and_then(|contract| match made.rung.get() {
@@ -309,6 +329,22 @@ impl Watch {
             );
         }
     }
+}
+
+/// A lap sends nothing after its end, or beyond its time.
+fn check_lap(head: &Head, started: &AttemptStarted) {
+    assert!(
+        head.lap.outcome.is_none() && head.cancel.is_none(),
+        "a start after the end"
+    );
+    let times = &head.lap.times;
+    let until = times
+        .expires_at
+        .map_or(times.work_by, |expires| times.work_by.min(expires));
+    assert!(
+        started.at + started.timeout <= until,
+        "an attempt beyond the time"
+    );
 }
 
 /// While someone drives the run, its caller has an answer by `answer_by`.

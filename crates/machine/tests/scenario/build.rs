@@ -3,9 +3,10 @@
 //! Nodes: `read soft advisory write each local when NAME [needs=a,b] [when=p] [attempts= timeout=
 //! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes asks=DEPENDENCY
 //! cancel=none] [notice=] [max= scope= effect= bound= ttl= resolve=]`, `tool_read tool_write NAME
-//! [most= rule=] ..` and `tools NAME offers=a,b [most=]`; then `result NAME..`
-//! (default: the last node), `reserve [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries=
-//! at_once= cost=]`; without `asks` a node asks the dependency of its own name.
+//! [most= rule=] ..`, `tools NAME offers=a,b [most=]` and `undo NAME of=WRITE ..`; then
+//! `result NAME..` (default: the last node), `reserve [synthesis= reconcile= deliver=]`,
+//! `cap DEPENDENCY [retries= at_once= cost=]`; without `asks` a node asks the dependency
+//! of its own name.
 
 use std::sync::Arc;
 
@@ -187,6 +188,7 @@ fn node(class: &TaskClass, line: &Line) -> Node {
         "local" | "when" => vec![NODE],
         "read" | "soft" | "advisory" => vec![NODE, CONTRACT],
         "write" | "each" => vec![NODE, CONTRACT, EFFECT],
+        "undo" => vec![&["of"][..], CONTRACT, EFFECT],
         "tool_read" => vec![TOOL, CONTRACT],
         "tool_write" => vec![TOOL, CONTRACT, EFFECT],
         "tools" => vec![NODE, TOOLS],
@@ -215,6 +217,7 @@ fn node(class: &TaskClass, line: &Line) -> Node {
         when: line.option("when").map(|name| id(class, name)),
         output: schema(),
         tool: line.verb.starts_with("tool_").then(tool),
+        undoes: line.option("of").map(|name| id(class, name)),
     }
 }
 
@@ -229,7 +232,7 @@ fn kind(class: &TaskClass, line: &Line, name: &str) -> NodeKind {
                 calls_max: line.number("most").unwrap_or(16),
             }
         }
-        "write" | "tool_write" => NodeKind::Write {
+        "write" | "tool_write" | "undo" => NodeKind::Write {
             contract: contract(line, name),
             effect: effect(line, name),
         },
@@ -249,8 +252,8 @@ fn kind(class: &TaskClass, line: &Line, name: &str) -> NodeKind {
 
 fn contract(line: &Line, name: &str) -> Contract {
     let effect = match (line.verb.as_str(), line.option("without_key")) {
-        ("write" | "each" | "tool_write", None) => EffectSemantics::WriteIdempotentWithKey,
-        ("write" | "each" | "tool_write", Some(_)) => EffectSemantics::WriteWithoutKey,
+        ("write" | "each" | "tool_write" | "undo", None) => EffectSemantics::WriteIdempotentWithKey,
+        ("write" | "each" | "tool_write" | "undo", Some(_)) => EffectSemantics::WriteWithoutKey,
         _ => EffectSemantics::ReadOnly,
     };
     let timeout = line.time("timeout").unwrap_or(Millis::from_secs(2));

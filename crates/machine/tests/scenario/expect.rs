@@ -343,7 +343,14 @@ impl See<'_> {
             | Event::ControlSettled { call, reason, .. }
             | Event::AddendumRecorded { call, reason } => format!("{} {reason}", path(*call)),
             Event::ToolCalled(called) => self.show_tool_call(called),
-            Event::ToolsDone { call } => path(*call),
+            Event::ToolsDone { call } | Event::EffectCompensated { call } => path(*call),
+            Event::CompensationWanted(wanted) => format!(
+                "{} wanted={} cost={} retries={}",
+                path(wanted.call),
+                wanted.wanted,
+                wanted.cost,
+                wanted.retry_tokens
+            ),
             Event::EffectSettledByHand(settled) => {
                 format!("{} {}", path(settled.call), settled.ruling.as_str())
             }
@@ -494,6 +501,7 @@ const fn entry_word(state: &EntryState) -> &'static str {
         EntryState::Applied(_) => "applied",
         EntryState::PartlyApplied => "partly_applied",
         EntryState::NotApplied => "not_applied",
+        EntryState::Compensated => "compensated",
     }
 }
 
@@ -503,8 +511,9 @@ fn show_status(status: &EffectStatus) -> String {
             format!("{} {reason}", status.as_str())
         }
         EffectStatus::InDoubt(doubt) => format!("in_doubt {}", doubt.reason),
-        EffectStatus::Intended | EffectStatus::Dispatched | EffectStatus::PartlyApplied => {
-            status.as_str().to_owned()
-        }
+        EffectStatus::Intended
+        | EffectStatus::Dispatched
+        | EffectStatus::PartlyApplied
+        | EffectStatus::Compensated => status.as_str().to_owned(),
     }
 }

@@ -55,7 +55,9 @@ impl Receiver {
             };
             let request = (id, last.no);
             match (&effect.status, fate) {
-                (EffectStatus::Applied(_), _) => receiver.land(world, request, last.at),
+                (EffectStatus::Applied(_) | EffectStatus::Compensated, _) => {
+                    receiver.land(world, request, last.at)
+                }
                 (EffectStatus::Dispatched | EffectStatus::InDoubt(_), Fate::Landed) => {
                     receiver.land(world, request, last.at);
                 }
@@ -200,8 +202,10 @@ pub(crate) fn drive(world: &mut World, receiver: &mut Receiver) -> bool {
         );
         world.now = next;
     }
+    let last = world.log.iter().rev().take(6);
+    let last: Vec<_> = last.map(|stamped| &stamped.event).collect();
     panic!(
-        "no end in {ROUNDS_MAX} rounds: {:?}",
+        "no end in {ROUNDS_MAX} rounds: {:?}, after {last:?}",
         pending(&world.run, world.now)
     );
 }

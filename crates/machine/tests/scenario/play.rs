@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, TaskClass};
 use mainstay_machine::{
-    Action, AskRaise, AskSettle, AskTool, Command, EntryState, Evidence, Finding, Forecast,
-    LookedUp, Quarantine, Ruling, Settle, SettleEnd, effect, may_start, pending,
+    Action, AskCompensate, AskRaise, AskSettle, AskTool, Command, EntryState, Evidence, Finding,
+    Forecast, LookedUp, Quarantine, Ruling, Settle, SettleEnd, compensate, effect, may_start,
+    pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent,
@@ -104,6 +105,7 @@ impl<'a> Play<'a> {
             }
             "raise" => self.raise(line),
             "settle" => self.settle_by_hand(line),
+            "compensate" => self.compensate(line),
             "ask" => self.ask(line),
             "done" => self.done(line),
             "terminate" => {
@@ -166,6 +168,20 @@ impl<'a> Play<'a> {
             result: Payload::from(r#"{"id":"by hand"}"#),
             by: "ann".to_owned(),
             why: "it is in their list".to_owned(),
+        }));
+    }
+
+    /// Somebody wants a write undone; `after` names an earlier wish than the newest.
+    fn compensate(&mut self, line: &Line) {
+        line.only(&["after"]);
+        let call = self.call(line.word(0));
+        let undo = compensate::of(&self.world.run, call).and_then(|(_, undo)| undo.undoes);
+        let after = line.number("after");
+        self.turn(Command::Compensate(AskCompensate {
+            call,
+            after: after.unwrap_or(undo.map_or(0, |undoes| undoes.wanted)),
+            by: "ann".to_owned(),
+            why: "the customer changed their mind".to_owned(),
         }));
     }
 
@@ -370,6 +386,7 @@ fn held(line: &Line) -> Held {
         "in_doubt" => EntryState::InDoubt,
         "partly" => EntryState::PartlyApplied,
         "not_applied" => EntryState::NotApplied,
+        "compensated" => EntryState::Compensated,
         other => panic!("`{}`: no entry is {other}", line.text),
     };
     Held {

@@ -201,6 +201,8 @@ fn lacks_nothing(run: &Run) -> bool {
             Criticality::Advisory { .. }
         );
         match &call.phase {
+            // The result was there before it.
+            _ if call.is_undo() => true,
             Phase::Settled { rung, .. } => rung.get() == 0 || is_advisory,
             Phase::Omitted { .. } => is_advisory,
             Phase::Skipped | Phase::Failed { .. } => true,

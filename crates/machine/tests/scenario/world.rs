@@ -396,13 +396,14 @@ impl World {
             })
     }
 
-    /// The call with this path.
+    /// The call with this path; the newest, where a node only stands for what is asked for later.
     pub(crate) fn find(&self, path: &str) -> Option<CallId> {
         self.run
             .calls()
             .iter()
             .map(|(id, _)| id)
-            .find(|&id| self.run.path(id) == path)
+            .filter(|&id| self.run.path(id) == path)
+            .last()
     }
 }
 
@@ -428,6 +429,7 @@ fn can_come_again(command: &Command) -> bool {
         | Command::Continue { .. }
         | Command::Raise { .. }
         | Command::SettleByHand(_)
+        | Command::Compensate(_)
         | Command::ToolCall(_)
         | Command::ToolsDone { .. }
         | Command::Terminate { .. }

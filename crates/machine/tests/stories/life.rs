@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use mainstay_machine::life::{Happens, Stage, table};
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, Event, Ruling, Run, SettledByHand, apply, effect,
+    AttemptEnd, AttemptStarted, CompensationWanted, Event, Ruling, Run, SettledByHand, apply,
+    effect,
 };
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, Failure, FailureKind, Millis, Payload, Reason, Rung, Sent, Tokens,
@@ -18,16 +19,18 @@ use crate::scenario::world::{Facts, ORIGIN, World};
 
 /// What happens, then where it leads from each stage; `-` where it may not happen.
 const TABLE: &str = "
-    from      not_there  intended   dispatched in_doubt   applied    partly     absent
-    Intended  intended   -          -          -          -          -          -
-    Sent      -          dispatched -          -          -          -          dispatched
-    Doubted   -          -          in_doubt   -          -          -          in_doubt
-    Asked     -          -          -          in_doubt   -          -          -
-    Applied   -          -          applied    applied    -          applied    applied
-    Adopted   applied    -          -          -          -          -          applied
-    Partly    -          -          -          partly     -          -          -
-    Absent    -          -          absent     absent     -          absent     -
-    Ruled     -          -          -          in_doubt   -          partly     -
+    from      not_there  intended   dispatched in_doubt   applied    partly     absent     undone
+    Intended  intended   -          -          -          -          -          -          -
+    Sent      -          dispatched -          -          -          -          dispatched -
+    Doubted   -          -          in_doubt   -          -          -          in_doubt   -
+    Asked     -          -          -          in_doubt   -          -          -          -
+    Applied   -          -          applied    applied    -          applied    applied    -
+    Adopted   applied    -          -          -          -          -          applied    -
+    Partly    -          -          -          partly     -          -          -          -
+    Absent    -          -          absent     absent     -          absent     -          -
+    Ruled     -          -          -          in_doubt   -          partly     -          -
+    Unwanted  -          -          -          partly     applied    partly     -          -
+    Undone    -          -          -          -          undone     undone     -          -
 ";
 
 const fn word(stage: Stage) -> &'static str {
@@ -39,6 +42,7 @@ const fn word(stage: Stage) -> &'static str {
         Stage::Applied => "applied",
         Stage::PartlyApplied => "partly",
         Stage::Absent => "absent",
+        Stage::Compensated => "undone",
     }
 }
 
@@ -66,19 +70,30 @@ fn nothing_is_sent_while_it_is_in_doubt_or_known_to_be_in_the_world() {
         Stage::InDoubt,
         Stage::Applied,
         Stage::PartlyApplied,
+        Stage::Compensated,
     ] {
         assert_eq!(table(stage, Happens::Sent), None, "{stage:?}");
     }
     for what in Happens::ALL {
-        assert_eq!(table(Stage::Applied, what), None, "{what:?} undoes nothing");
+        let is_asked = matches!(what, Happens::Unwanted | Happens::Undone);
+        let to = table(Stage::Applied, what);
+        assert!(to.is_none() || is_asked, "{what:?} undoes nothing");
+        assert_eq!(
+            table(Stage::Compensated, what),
+            None,
+            "{what:?} brings nothing back"
+        );
     }
 }
 
 const ORDER: CallId = CallId(0);
+const UNDO: CallId = CallId(2);
 
 /// A run whose order is prepared, and nothing of it sent.
 fn ready() -> Run {
-    let class = build::class(&Script::parse("write order\n start gates=closed"));
+    let class = build::class(&Script::parse(
+        "write order\n undo order-undo of=order\n result order\n start gates=closed",
+    ));
     let facts = Facts {
         gates_closed: true,
         ..Facts::default()
@@ -113,7 +128,11 @@ fn absent(reason: Reason) -> Event {
 
 /// The event by which it happens to the order of `run`.
 fn event(what: Happens, run: &Run) -> Event {
-    let call = ORDER;
+    event_of(ORDER, what, run)
+}
+
+/// The event by which it happens to the effect of this call.
+fn event_of(call: CallId, what: Happens, run: &Run) -> Event {
     let order = run.calls().get(call).expect("it is there");
     let (result, reason) = (Payload::from("1"), Reason::Answered);
     match what {
@@ -154,6 +173,16 @@ fn event(what: Happens, run: &Run) -> Event {
         },
         Happens::Partly => Event::EffectPartlyApplied { call },
         Happens::Absent => absent(Reason::AbsentAfterHorizon),
+        Happens::Unwanted => Event::CompensationWanted(Box::new(CompensationWanted {
+            call,
+            wanted: 1,
+            by: "anna".to_owned(),
+            why: "changed her mind".to_owned(),
+            at: ORIGIN,
+            cost: CostUnits::ZERO,
+            retry_tokens: Tokens::ZERO,
+        })),
+        Happens::Undone => Event::EffectCompensated { call },
         Happens::Ruled => Event::EffectSettledByHand(Box::new(SettledByHand {
             call,
             attempt: AttemptNo(1),
@@ -163,6 +192,31 @@ fn event(what: Happens, run: &Run) -> Event {
             at: ORIGIN,
         })),
     }
+}
+
+/// What undoes the order is asked for, sent and answered.
+fn undoing(run: Run) -> Run {
+    let wanted = event(Happens::Unwanted, &run);
+    let order = run.calls().get(ORDER).expect("it is there");
+    let prepared = Event::CallPrepared {
+        call: UNDO,
+        prepared: order.prepared.clone().expect("it is prepared"),
+    };
+    let mut run = after(run, [wanted, prepared]);
+    for what in [Happens::Intended, Happens::Sent] {
+        let event = event_of(UNDO, what, &run);
+        run = after(run, [event]);
+    }
+    let answered = Event::AttemptSettled {
+        call: UNDO,
+        attempt: AttemptNo(1),
+        end: AttemptEnd::Answered,
+        cost: CostUnits::ZERO,
+        client_retries: 0,
+    };
+    let run = after(run, [answered]);
+    let done = event_of(UNDO, Happens::Applied, &run);
+    after(run, [done])
 }
 
 /// Runs whose order stands at this stage, with each phase that its call can have there.
@@ -176,6 +230,7 @@ fn at(stage: Stage) -> Vec<Run> {
     let back = |kind| after(out(), [failed(kind)]);
     let lost = || back(FailureKind::EffectUnknown);
     let in_doubt = || then(lost(), Happens::Doubted);
+    let applied = || then(in_doubt(), Happens::Applied);
     let partly = || then(in_doubt(), Happens::Partly);
     let given_up = Event::CallFailed {
         call: ORDER,
@@ -187,8 +242,18 @@ fn at(stage: Stage) -> Vec<Run> {
         Stage::Intended => vec![intended()],
         Stage::Dispatched => vec![out(), lost()],
         Stage::InDoubt => vec![in_doubt()],
-        Stage::Applied => vec![then(in_doubt(), Happens::Applied)],
-        Stage::PartlyApplied => vec![partly(), after(partly(), [given_up])],
+        Stage::Applied => vec![applied(), undoing(applied())],
+        Stage::PartlyApplied => vec![
+            partly(),
+            after(partly(), [given_up]),
+            undoing(in_doubt()),
+            undoing(partly()),
+        ],
+        Stage::Compensated => vec![
+            then(undoing(applied()), Happens::Undone),
+            then(undoing(partly()), Happens::Undone),
+            then(undoing(in_doubt()), Happens::Undone),
+        ],
         Stage::Absent => vec![
             then(in_doubt(), Happens::Absent),
             after(

@@ -3,6 +3,7 @@
 mod admission;
 mod budget;
 mod by_hand;
+mod compensate;
 mod corrupt;
 mod crash;
 mod doubt;

@@ -99,7 +99,8 @@ fn row_goes(runs: &HashSet<RunId>, key: &[u8], value: &[u8]) -> bool {
                 EntryState::Open
                 | EntryState::InDoubt
                 | EntryState::PartlyApplied
-                | EntryState::NotApplied => false,
+                | EntryState::NotApplied
+                | EntryState::Compensated => false,
             };
             whole && runs.contains(&row.entry.run)
         });

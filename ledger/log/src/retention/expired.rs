@@ -47,7 +47,10 @@ fn is_over(stage: &mut Stage<'_>, at: Timestamp, key: &[u8]) -> Result<bool, Led
     if keys::is_effect(key) {
         let row = EffectRow::decode(key, &value).map_err(error)?;
         let known = match row.entry.state {
-            EntryState::Applied(_) | EntryState::PartlyApplied | EntryState::NotApplied => true,
+            EntryState::Applied(_)
+            | EntryState::PartlyApplied
+            | EntryState::NotApplied
+            | EntryState::Compensated => true,
             EntryState::Open | EntryState::InDoubt => false,
         };
         if known && row.expires_at == Some(at) {

@@ -12,8 +12,8 @@ pub(super) use values::{alert, command, entry, summary, waiters};
 
 use mainstay_graph::{Budget, OnFailure};
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
-    Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
+    AttemptEnd, AttemptStarted, ClassRef, CompensationWanted, Event, LapStarted, LapTimes,
+    LeaseTaken, OutcomeKind, Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
 use mainstay_types::{
     ClassName, ClassVersion, EffectKey, EffectName, Epoch, Failure, LapNo, NodeId, Position, Scope,
@@ -108,6 +108,23 @@ fn by_hand() -> impl Strategy<Value = Event> {
     )
 }
 
+fn wanted() -> impl Strategy<Value = Event> {
+    let who = (text(), text(), at());
+    (call(), any::<u32>(), who, cost(), tokens()).prop_map(
+        |(call, wanted, (by, why, at), cost, retry_tokens)| {
+            Event::CompensationWanted(Box::new(CompensationWanted {
+                call,
+                wanted,
+                by,
+                why,
+                at,
+                cost,
+                retry_tokens,
+            }))
+        },
+    )
+}
+
 fn raise() -> impl Strategy<Value = Raise> {
     (text(), text(), at(), budget()).prop_map(|(by, why, at, more)| Raise { by, why, at, more })
 }
@@ -168,6 +185,8 @@ fn of_calls() -> impl Strategy<Value = Event> {
         (call(), prepared()).prop_map(|(call, prepared)| Event::CallPrepared { call, prepared }),
         tool_called(),
         call().prop_map(|call| Event::ToolsDone { call }),
+        wanted(),
+        call().prop_map(|call| Event::EffectCompensated { call }),
         (call(), vec(prepared(), 0..5))
             .prop_map(|(call, items)| Event::ListRecorded { call, items }),
         (call(), rung(), payload()).prop_map(|(call, rung, result)| Event::CallSettled {

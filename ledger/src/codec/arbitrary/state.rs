@@ -1,7 +1,7 @@
 //! Strategies for a run's state: any parts, also such as no log makes.
 
 use mainstay_graph::OnFailure;
-use mainstay_machine::call::{Doubt, Item, Items};
+use mainstay_machine::call::{Doubt, Item, Items, Undoes};
 use mainstay_machine::caps::{DependencyUse, Uses};
 use mainstay_machine::run::{Held, Later};
 use mainstay_machine::streak::Streak;
@@ -180,10 +180,14 @@ fn call_state() -> impl Strategy<Value = Call> {
         option::of(an_effect()),
         option::of(items),
         option::of(run()),
-        (any::<u32>(), option::of(tools_asked())),
+        (
+            any::<u32>(),
+            option::of(tools_asked()),
+            option::of(undoes()),
+        ),
     );
     (place, asked, rest).prop_map(|(place, asked, (effect, items, key_holder, tool))| {
-        let (slot, model) = tool;
+        let (slot, model, undoes) = tool;
         let (node, item, phase, needs_open) = place;
         let (prepared, (rung, rung_attempts, streak, repair), attempts) = asked;
         Call {
@@ -202,8 +206,13 @@ fn call_state() -> impl Strategy<Value = Call> {
             key_holder,
             slot,
             asked: model,
+            undoes,
         }
     })
+}
+
+fn undoes() -> impl Strategy<Value = Undoes> {
+    (call(), any::<u32>()).prop_map(|(call, wanted)| Undoes { call, wanted })
 }
 
 fn tools_asked() -> impl Strategy<Value = ToolsAsked> {
@@ -285,6 +294,7 @@ fn an_effect() -> impl Strategy<Value = Effect> {
         reason().prop_map(EffectStatus::Applied),
         Just(EffectStatus::PartlyApplied),
         reason().prop_map(EffectStatus::Absent),
+        Just(EffectStatus::Compensated),
     ];
     (effect_key(), status, option::of(at()), any::<u32>()).prop_map(
         |(key, status, first_sent_at, lookups)| Effect {

@@ -1,8 +1,8 @@
 //! Strategies for what is stored as the value of a key: rows, entries, alerts, commands, waits.
 
 use mainstay_machine::{
-    Alert, AlertKind, AskRaise, AskSettle, AskTool, EffectEntry, EntryState, OutcomeKind, RunState,
-    SettleEnd, StateReason, Summary,
+    Alert, AlertKind, AskCompensate, AskRaise, AskSettle, AskTool, EffectEntry, EntryState,
+    OutcomeKind, RunState, SettleEnd, StateReason, Summary,
 };
 use mainstay_types::{Code, EffectKey, LapNo, NodeId};
 use proptest::collection::vec;
@@ -23,6 +23,7 @@ pub(in crate::codec) fn entry() -> impl Strategy<Value = EffectEntry> {
         payload().prop_map(EntryState::Applied),
         Just(EntryState::PartlyApplied),
         Just(EntryState::NotApplied),
+        Just(EntryState::Compensated),
     ];
     (effect_key(), run(), call(), digest(), state, at()).prop_map(
         |(key, run, call, fingerprint, state, at)| EffectEntry {
@@ -149,6 +150,21 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
                 }))
             }),
         call().prop_map(|call| InboxCommand::ToolsDone { call }),
+        by_people(),
+    ]
+}
+
+/// What people say of effects and budgets.
+fn by_people() -> impl Strategy<Value = InboxCommand> {
+    prop_oneof![
+        (call(), any::<u32>(), text(), text()).prop_map(|(call, after, by, why)| {
+            InboxCommand::Compensate(AskCompensate {
+                call,
+                after,
+                by,
+                why,
+            })
+        }),
         (call(), attempt(), ruling(), payload(), text(), text()).prop_map(
             |(call, attempt, ruling, result, by, why)| {
                 InboxCommand::SettleByHand(AskSettle {

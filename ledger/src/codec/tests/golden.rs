@@ -26,9 +26,9 @@ use crate::wait::Waiters;
 const KEY: &[u8] = b"golden key";
 const SEQ: Seq = Seq(7);
 /// The registry as it is now.
-const REGISTRY: &str = "registry-8.txt";
+const REGISTRY: &str = "registry-9.txt";
 /// The registries of released versions, each of whose lines holds for ever.
-const REGISTRIES: [&str; 7] = [
+const REGISTRIES: [&str; 8] = [
     "registry.txt",
     "registry-2.txt",
     "registry-3.txt",
@@ -36,6 +36,7 @@ const REGISTRIES: [&str; 7] = [
     "registry-5.txt",
     "registry-6.txt",
     "registry-7.txt",
+    "registry-8.txt",
 ];
 const CHAIN: Chain = Chain::from_u32(0x1234_5678);
 
@@ -254,6 +255,7 @@ fn values() -> Vec<(String, Vec<Vec<u8>>)> {
     );
     let values = [
         ("entry-1", entry_states().into_iter().map(entry).collect()),
+        ("entry-1-compensated", vec![entry(EntryState::Compensated)]),
         ("summary-2", summaries().iter().map(summary).collect()),
         ("summary-2-paused", vec![summary(&paused())]),
         ("start-1", vec![encode_start(KEY, &start())]),
@@ -330,7 +332,10 @@ fn golden_values_read_as_the_samples_they_were_made_from() {
             .map(unhex)
             .collect()
     };
-    for (bytes, state) in lines("entry-1").iter().zip(entry_states()) {
+    let entries = lines("entry-1");
+    let undone = lines("entry-1-compensated");
+    let states = entry_states().into_iter().chain([EntryState::Compensated]);
+    for (bytes, state) in entries.iter().chain(&undone).zip(states) {
         let entry = sample::entry(sample::effect_key("mtg-4711", 4), 1, 301, state);
         assert_eq!(decode_entry(KEY, bytes), Ok((entry, 3)));
     }

@@ -3,7 +3,7 @@
 //! Released structs are frozen: a change is a new version in a folder of its own.
 
 use bincode::{Decode, Encode};
-use mainstay_machine::{Event, SettledByHand};
+use mainstay_machine::{CompensationWanted, Event, SettledByHand};
 use mainstay_types::{EffectKey, Position, Scope};
 
 use super::wire::{Blob, ReasonV1, Text, Wire, WireEvent, frozen, frozen_event};
@@ -96,6 +96,36 @@ frozen! {
         at: i64,
     }
 }
+
+frozen! {
+    CompensationWantedBodyV1 = CompensationWanted {
+        call: u32,
+        wanted: u32,
+        by: Text,
+        why: Text,
+        at: i64,
+        cost: u64,
+        retry_tokens: u32,
+    }
+}
+
+#[derive(Encode, Decode)]
+pub(in crate::codec) struct CompensationWantedV1(CompensationWantedBodyV1);
+
+impl WireEvent for CompensationWantedV1 {
+    fn of(event: &Event) -> Option<Self> {
+        let Event::CompensationWanted(wanted) = event else {
+            return None;
+        };
+        Some(Self(Wire::wire(&**wanted)))
+    }
+
+    fn event(self) -> Result<Event, DecodeError> {
+        Ok(Event::CompensationWanted(Box::new(self.0.domain()?)))
+    }
+}
+
+frozen_event! { EffectCompensatedV1 = EffectCompensated { call: u32 } }
 
 #[derive(Encode, Decode)]
 pub(in crate::codec) struct EffectSettledByHandV1(SettledByHandV1);

@@ -3,7 +3,9 @@
 //! Released structs are frozen: a change is a new format byte.
 
 use bincode::{Decode, Encode};
-use mainstay_machine::{Alert, AskRaise, AskSettle, EffectEntry, EntryState, SettleEnd, Summary};
+use mainstay_machine::{
+    Alert, AskCompensate, AskRaise, AskSettle, EffectEntry, EntryState, SettleEnd, Summary,
+};
 
 use super::call::FailureV1;
 use super::effect::EffectKeyV1;
@@ -43,6 +45,7 @@ pub(super) enum EntryStateV1 {
     Applied(Blob),
     PartlyApplied,
     NotApplied,
+    Compensated,
 }
 
 impl Wire<EntryState> for EntryStateV1 {
@@ -53,6 +56,7 @@ impl Wire<EntryState> for EntryStateV1 {
             EntryState::Applied(result) => Self::Applied(Wire::wire(result)),
             EntryState::PartlyApplied => Self::PartlyApplied,
             EntryState::NotApplied => Self::NotApplied,
+            EntryState::Compensated => Self::Compensated,
         }
     }
 
@@ -63,6 +67,7 @@ impl Wire<EntryState> for EntryStateV1 {
             Self::Applied(result) => EntryState::Applied(result.domain()?),
             Self::PartlyApplied => EntryState::PartlyApplied,
             Self::NotApplied => EntryState::NotApplied,
+            Self::Compensated => EntryState::Compensated,
         })
     }
 }
@@ -175,7 +180,10 @@ pub(super) enum InboxCommandV1 {
     ToolsDone {
         call: u32,
     },
+    Compensate(AskCompensateV1),
 }
+
+frozen! { AskCompensateV1 = AskCompensate { call: u32, after: u32, by: Text, why: Text } }
 
 frozen! {
     AskSettleV1 = AskSettle {
@@ -220,6 +228,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 why: Wire::wire(&ask.why),
             },
             InboxCommand::SettleByHand(ask) => Self::SettleByHand(Wire::wire(ask)),
+            InboxCommand::Compensate(ask) => Self::Compensate(Wire::wire(ask)),
             InboxCommand::ToolCall(ask) => Self::ToolCall(Wire::wire(&**ask)),
             InboxCommand::ToolsDone { call } => Self::ToolsDone {
                 call: Wire::wire(call),
@@ -262,6 +271,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 why: why.domain()?,
             }),
             Self::SettleByHand(ask) => InboxCommand::SettleByHand(ask.domain()?),
+            Self::Compensate(ask) => InboxCommand::Compensate(ask.domain()?),
             Self::ToolCall(ask) => InboxCommand::ToolCall(Box::new(ask.domain()?)),
             Self::ToolsDone { call } => InboxCommand::ToolsDone {
                 call: call.domain()?,

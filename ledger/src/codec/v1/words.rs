@@ -49,7 +49,7 @@ words! {
         Running, Ended, Closed, Quarantined, Waiting, WaitingForCode, Paused,
     }
     AlertKindV1 = AlertKind {
-        HandedOff, InDoubt, EndedLate, PartlyApplied, Quarantined, Addendum,
+        HandedOff, InDoubt, EndedLate, PartlyApplied, Quarantined, Addendum, CompensationFailed,
     }
     RulingV1 = Ruling { Applied, NotApplied }
 }

@@ -82,6 +82,7 @@ fn node(name: &str, kind: NodeKind, inputs: &[u16]) -> Node {
         when: None,
         output: schema(),
         tool: None,
+        undoes: None,
     }
 }
 

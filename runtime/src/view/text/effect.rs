@@ -4,7 +4,7 @@ use mainstay_types::Millis;
 
 use super::layout::Sheet;
 use super::{calls, rows};
-use crate::view::OneEffect;
+use crate::view::{OneEffect, OtherEffect};
 
 /// One effect as text, with a line feed at its end.
 #[must_use]
@@ -19,6 +19,8 @@ pub fn render_effect(view: &OneEffect) -> String {
     let outcome = outcome.unwrap_or_default();
     sheet.field("run's state", &format!("{}{outcome}", view.run_state));
     promise(&mut sheet, view);
+    other(&mut sheet, "undone by", view.undone_by.as_ref());
+    other(&mut sheet, "undoes", view.undoes.as_ref());
     sheet.field("to be done", &advice(view));
     sheet.heading("call");
     calls::alone(&mut sheet, &view.call);
@@ -53,17 +55,41 @@ fn promise(sheet: &mut Sheet, view: &OneEffect) {
     );
 }
 
+fn other(sheet: &mut Sheet, label: &str, other: Option<&OtherEffect>) {
+    if let Some(OtherEffect {
+        key,
+        call,
+        call_state,
+        state,
+    }) = other
+    {
+        let state = state.unwrap_or(call_state).replace('_', " ");
+        sheet.field(label, &format!("{key} ({call}, {state})"));
+    }
+}
+
 /// What a person can do about it, with the command that does it.
 fn advice(view: &OneEffect) -> String {
+    let undo = match view.may_be_compensated {
+        true => "`mainstay effect settle KEY compensate` has it undone, with --by and --why",
+        false => "",
+    };
     if !view.may_be_settled {
-        return "nothing".to_owned();
+        return match undo {
+            "" => "nothing".to_owned(),
+            undo => format!("nothing; {undo}"),
+        };
     }
+    let undo = match undo {
+        "" => String::new(),
+        undo => format!("; {undo}"),
+    };
     let age = view.in_doubt_for_ms.map(Millis::new);
     let age = age.map_or_else(String::new, |age| format!("in doubt for {age}; "));
     let from = view.not_applied_from.as_ref();
     let from = from.map_or_else(String::new, |from| format!(" (not before {from})"));
     format!(
         "{age}look for it at the receiver, then `mainstay effect settle KEY applied --result JSON` \
-         or `mainstay effect settle KEY not-applied`{from}, with --by and --why"
+         or `mainstay effect settle KEY not-applied`{from}, with --by and --why{undo}"
     )
 }

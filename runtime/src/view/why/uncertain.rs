@@ -43,7 +43,10 @@ fn doubtful(about: About<'_>, id: CallId, call: &Call) -> Option<UncertainView> 
         ),
         EffectStatus::PartlyApplied => "how much of its effect happened".to_owned(),
         EffectStatus::Dispatched => "whether its effect happened: its request is out".to_owned(),
-        EffectStatus::Intended | EffectStatus::Applied(_) | EffectStatus::Absent(_) => return None,
+        EffectStatus::Intended
+        | EffectStatus::Applied(_)
+        | EffectStatus::Absent(_)
+        | EffectStatus::Compensated => return None,
     };
     let doubt = doubt(effect);
     Some(UncertainView {

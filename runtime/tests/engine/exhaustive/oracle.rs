@@ -62,7 +62,7 @@ pub(crate) fn contradictions(world: &World, id: RunId) -> Vec<String> {
 const fn believed(status: &EffectStatus) -> Option<Did> {
     match status {
         EffectStatus::Intended | EffectStatus::Absent(_) => Some(NOTHING),
-        EffectStatus::Applied(_) => Some(ONCE),
+        EffectStatus::Applied(_) | EffectStatus::Compensated => Some(ONCE),
         EffectStatus::PartlyApplied => Some(IN_PART),
         EffectStatus::Dispatched | EffectStatus::InDoubt(_) => None,
     }
@@ -77,6 +77,8 @@ fn entry(world: &World, call: &Call, did: Did) -> Option<String> {
         None => (did == NOTHING, "not there"),
         Some(EntryState::NotApplied) => (did == NOTHING, "not applied"),
         Some(EntryState::Applied(_)) => (did == ONCE, "applied"),
+        // Nobody asks for that here.
+        Some(EntryState::Compensated) => (false, "undone"),
         Some(EntryState::PartlyApplied) => (did == IN_PART, "applied in part"),
         // It would keep the key from every other run for ever.
         Some(EntryState::Open) => (false, "open"),

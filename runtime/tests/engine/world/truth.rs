@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_ledger::{Ledger, LedgerError, StoredAlert};
-use mainstay_machine::{AttemptState, EffectStatus, Event, Run, alert, apply, view};
+use mainstay_machine::{AttemptState, EffectStatus, Event, Run, alert, apply, compensate, view};
 use mainstay_types::{AlertSeq, RunId};
 
 use super::World;
@@ -114,6 +114,11 @@ impl World {
                 let over = is_over.then(|| stamped.event.call()).flatten();
                 if let Some(call) = over {
                     settled.entry(run.path(call)).or_insert(append.tick);
+                }
+                if let Event::CompensationWanted(wanted) = &stamped.event
+                    && let Some((undo, _)) = compensate::of(&run, wanted.call)
+                {
+                    settled.remove(&run.path(undo));
                 }
                 if matches!(stamped.event, Event::LapStarted(_)) {
                     for (call, _) in run.calls().iter().filter(|(_, c)| !c.phase.is_final()) {
@@ -239,7 +244,7 @@ fn known(run: &Run) -> Vec<(mainstay_types::CallId, String, bool)> {
             .any(|a| matches!(a.state, AttemptState::InFlight));
         let effect = call.effect.as_ref()?;
         let applied = match effect.status {
-            EffectStatus::Applied(_) => true,
+            EffectStatus::Applied(_) | EffectStatus::Compensated => true,
             EffectStatus::Absent(_) => false,
             EffectStatus::Intended
             | EffectStatus::Dispatched

@@ -1,0 +1,193 @@
+//! Undoing an effect: a write of its own, with a key of its own, that somebody asks for.
+//!
+//! Nothing is rolled back by itself: whoever wants an effect undone says so, and what undoes it is
+//! recorded, sent, doubted and asked about like any other write. It is bound to no lap: it may
+//! begin after the run has ended, and it brings the budget it needs.
+
+use mainstay_graph::Contract;
+use mainstay_types::{
+    CallId, Corrupt, FailureKind, NodeId, Reason, Refusal, Timestamp, Tokens, limits,
+};
+
+use crate::call::{AT_ONCE, Call, EffectStatus, Phase, Undoes};
+use crate::command::AskCompensate;
+use crate::ending::{self, Why};
+use crate::event::{CompensationWanted, Event};
+use crate::life::{self, Happens};
+use crate::run::Run;
+use crate::streak::Streak;
+use crate::{by_hand, guard};
+
+/// The call that undoes the effect of `id`, once somebody asked for it.
+#[must_use]
+pub fn of(run: &Run, id: CallId) -> Option<(CallId, &Call)> {
+    let mut calls = run.calls.iter();
+    calls.find(|(_, call)| call.undoes.is_some_and(|undoes| undoes.call == id))
+}
+
+/// Whether what undoes an effect is still to be done, or nobody knows whether it is.
+pub(crate) fn is_owed(run: &Run) -> bool {
+    let waiting = run.calls.preparing().chain(run.calls.ready());
+    waiting.into_iter().any(|(_, call)| call.is_undo())
+}
+
+/// Somebody wants the effect undone.
+pub(crate) fn decide(run: &Run, ask: AskCompensate, at: Timestamp) -> Result<Vec<Event>, Refusal> {
+    guard::started(run)?;
+    let (id, call) = (ask.call, guard::call(run, ask.call)?);
+    let before = of(run, id).map(|(_, undo)| undo);
+    let wanted = before
+        .and_then(|undo| undo.undoes)
+        .map_or(0, |undoes| undoes.wanted);
+    let is_done = by_hand::status(call) == Some(&EffectStatus::Compensated);
+    if ask.after < wanted || is_done {
+        // It was taken, or somebody else wanted it first.
+        return Ok(Vec::new());
+    }
+    if before.is_some_and(|undo| !undo.phase.is_final()) {
+        return Err(by_hand::refused(run, id, "it is being undone"));
+    }
+    let contract = contract(run, call)
+        .ok_or_else(|| by_hand::refused(run, id, "its class does not say how it is undone"))?;
+    check_status(run, (id, call), before)?;
+    by_hand::check_landed(run, (id, call), at)?;
+    // What all attempts that it may have take at most is granted with it: whatever the lap has
+    // left, nobody has to raise its budget first, and what was authorised stays within it.
+    let attempts = contract.max_attempts;
+    let mut events = vec![Event::CompensationWanted(Box::new(CompensationWanted {
+        call: id,
+        wanted: wanted + 1,
+        by: ask.by,
+        why: ask.why,
+        at,
+        cost: contract.cost.times(u64::from(attempts)),
+        retry_tokens: Tokens::new(attempts.saturating_sub(1)),
+    }))];
+    if call.phase == Phase::InDoubt {
+        let (kind, reason) = (FailureKind::EffectUnknown, Reason::PartlyApplied);
+        events.extend(ending::give_up(run, id, call, Why { kind, reason }));
+    }
+    Ok(events)
+}
+
+fn contract<'a>(run: &'a Run, call: &Call) -> Option<&'a Contract> {
+    let undo = run.class().compensation_of(call.node)?;
+    run.class().node(undo).contract()
+}
+
+/// Whether something of the effect is, or may be, in the world that can be undone.
+fn check_status(
+    run: &Run,
+    (id, call): (CallId, &Call),
+    before: Option<&Call>,
+) -> Result<(), Refusal> {
+    let refused = |what: &str| Err(by_hand::refused(run, id, what));
+    match by_hand::status(call) {
+        // It is another run's.
+        Some(EffectStatus::Applied(Reason::AdoptedFromOtherRun)) => {
+            return refused("another run has done it: name its run's key");
+        }
+        Some(EffectStatus::Applied(_) | EffectStatus::PartlyApplied | EffectStatus::InDoubt(_)) => {
+        }
+        Some(EffectStatus::Intended | EffectStatus::Dispatched) => {
+            return refused("a request is out");
+        }
+        Some(EffectStatus::Absent(_) | EffectStatus::Compensated) => {
+            return refused("it is not in the world");
+        }
+        None => return refused("nothing of it was sent"),
+    }
+    match before.and_then(by_hand::status) {
+        Some(EffectStatus::PartlyApplied) => {
+            refused("it was undone in part: settle what undoes it")
+        }
+        Some(
+            EffectStatus::Intended
+            | EffectStatus::Dispatched
+            | EffectStatus::InDoubt(_)
+            | EffectStatus::Applied(_)
+            | EffectStatus::Absent(_)
+            | EffectStatus::Compensated,
+        )
+        | None => match before {
+            None if 2 * limits::RUN_CALLS_MAX <= run.calls.len() => {
+                refused("the run has as many calls as it may have")
+            }
+            Some(_) | None => Ok(()),
+        },
+    }
+}
+
+/// The call that undoes the effect begins, or begins again under its key.
+pub(crate) fn apply_wanted(run: &mut Run, event: &CompensationWanted) -> Result<(), Corrupt> {
+    let name = "CompensationWanted";
+    let call = guard::stored(run, event.call, name)?;
+    let (is_in_doubt, slot) = (call.phase == Phase::InDoubt, call.slot);
+    let node = run.class().compensation_of(call.node);
+    let node = node.filter(|_| life::may(call.effect.as_ref(), Happens::Unwanted));
+    let node = node.ok_or_else(|| guard::misplaced(run, event.call, name))?;
+    let undoes = Undoes {
+        call: event.call,
+        wanted: event.wanted,
+    };
+    begin(run, (undoes, slot), node)?;
+    if is_in_doubt {
+        // Whatever of it is in the world is to be undone.
+        run.calls.update(event.call, |call| {
+            if let Some(effect) = &mut call.effect {
+                life::pass(effect, Happens::Unwanted, EffectStatus::PartlyApplied);
+            }
+            call.phase = Phase::Ready {
+                not_before: AT_ONCE,
+            };
+        });
+    }
+    let head = guard::head_mut(run, name)?;
+    head.closed = false;
+    let limits = &mut head.lap.budget.limits;
+    limits.cost_units = limits.cost_units + event.cost;
+    limits.retry_tokens = limits.retry_tokens + event.retry_tokens;
+    Ok(())
+}
+
+fn begin(run: &mut Run, (undoes, slot): (Undoes, u32), node: NodeId) -> Result<(), Corrupt> {
+    let Some((id, before)) = of(run, undoes.call) else {
+        let mut undo = Call::new(node, None, 0, Phase::Preparing);
+        (undo.undoes, undo.slot) = (Some(undoes), slot);
+        run.calls.push(undo);
+        return Ok(());
+    };
+    let has_failed = matches!(before.phase, Phase::Failed { .. });
+    let may_be_sent = before.effect.is_none() || life::may(before.effect.as_ref(), Happens::Sent);
+    if !has_failed || !may_be_sent {
+        return Err(guard::misplaced(run, id, "CompensationWanted"));
+    }
+    run.calls.update(id, |undo| {
+        (undo.undoes, undo.rung_attempts) = (Some(undoes), 0);
+        undo.streak = Streak::default();
+        undo.phase = match undo.prepared {
+            Some(_) => Phase::Ready {
+                not_before: AT_ONCE,
+            },
+            None => Phase::Preparing,
+        };
+    });
+    Ok(())
+}
+
+/// The effect that `undo` undoes is not in the world any more.
+pub(crate) fn apply_compensated(run: &mut Run, id: CallId) -> Result<(), Corrupt> {
+    let name = "EffectCompensated";
+    let call = guard::stored(run, id, name)?;
+    let what = Happens::Undone;
+    let is_undone = of(run, id).is_some_and(|(_, undo)| undo.value().is_some());
+    if !is_undone || !life::may(call.effect.as_ref(), what) {
+        return Err(guard::misplaced(run, id, name));
+    }
+    run.calls.update(id, |call| {
+        if let Some(effect) = &mut call.effect {
+            life::pass(effect, what, EffectStatus::Compensated);
+        }
+    });
+    Ok(())
+}
