@@ -12,6 +12,7 @@ use crate::codec;
 use crate::commit::{CommitRequest, HeldKey, Op, Part, Verdict};
 use crate::error::LedgerError;
 use crate::record::Chain;
+use crate::wait;
 
 /// Where a run's log ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,10 +114,14 @@ fn held(view: &dyn View, request: &CommitRequest) -> Result<Option<HeldKey>, Led
         .flat_map(|p| p.ops.iter().map(|op| (p.run, op)))
     {
         match op {
-            Op::Effect { entry, .. } => {
+            Op::Effect { entry, over, .. } => {
                 let stored = as_it_stands(view, &effects, &entry.key)?;
                 let version = stored.as_ref().map_or(0, |(_, version)| *version);
-                if let Some(held) = stored.filter(|(stored, _)| !may_take(stored, entry)) {
+                let is_taken_over = |stored: &EffectEntry| {
+                    *over == Some(version) && !wait::is_settled(&stored.state)
+                };
+                let may = |stored: &EffectEntry| may_take(stored, entry) || is_taken_over(stored);
+                if let Some(held) = stored.filter(|(stored, _)| !may(stored)) {
                     return Ok(Some(held_effect(held)));
                 }
                 effects.insert(&entry.key, (entry, version + 1));

@@ -65,6 +65,10 @@ pub enum Op {
         /// How long it is kept once its outcome is known: the contract's `key_memory`. Until then,
         /// and in doubt, it is kept for ever.
         memory: Millis,
+        /// For an entry that is taken over from another run, which cannot go on with it: how often
+        /// it had changed. When it is not that one any more, or is settled, the verdict is
+        /// `KeyHeld`.
+        over: Option<u64>,
     },
     /// The run waits until the entry under `key`, which another holds, is settled.
     ///

@@ -11,6 +11,7 @@ use mainstay_types::Code;
 
 use crate::control::{self, Bare};
 use crate::evidence;
+use crate::holder;
 use crate::live::{Live, Stop};
 use crate::load::{self, LoadedRun};
 use crate::mailbox::Question;
@@ -18,7 +19,7 @@ use crate::marked::marked;
 use crate::not_driven::{NotDriven, NotDrivenReason};
 use crate::outgoing::bounded;
 use crate::poison::{Poison, caught};
-use crate::turn::{Env, Input, Memo, Scratch, Turn};
+use crate::turn::{Env, Held, Input, Memo, Scratch, Turn};
 
 enum Appended {
     Yes,
@@ -149,7 +150,12 @@ impl Live {
         Arc::make_mut(&mut self.run).undo();
         match verdict {
             Ok(Some(Verdict::KeyHeld(HeldKey::Effect { entry, version }))) => {
-                self.memo.hold(*entry, version);
+                let abandoned = holder::abandoned(&self.shared, &entry).await;
+                self.memo.hold(Held {
+                    entry: *entry,
+                    version,
+                    abandoned,
+                });
                 Ok(Appended::Again)
             }
             Ok(Some(Verdict::KeyHeld(held @ HeldKey::Start { .. }))) => {

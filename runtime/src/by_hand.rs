@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use mainstay_ledger::InboxCommand;
-use mainstay_machine::{AskCompensate, AskSettle, Command, EffectStatus, Ruling, Run, compensate};
+use mainstay_machine::{
+    AskCompensate, AskSettle, Command, EffectStatus, Ruling, Run, by_hand, compensate,
+};
 use mainstay_types::{
     AttemptNo, CallId, Code, EffectKey, Payload, Reason, Refusal, RunId, Rung, Scope, json, limits,
 };
@@ -143,9 +145,9 @@ fn is_by_hand(status: &EffectStatus, ruling: Ruling) -> bool {
 }
 
 fn newest(run: &Run, call: CallId) -> Result<AttemptNo, EngineError> {
-    let attempts = run.calls().get(call).map(|call| &call.attempts);
-    let newest = attempts.and_then(|attempts| attempts.last());
-    newest.map(|newest| newest.no).ok_or_else(|| {
+    let sent = run.calls().get(call);
+    let sent = sent.filter(|call| call.effect.is_some());
+    sent.map(by_hand::newest).ok_or_else(|| {
         let about = format!("{}: nothing of it was sent", run.path(call));
         Refusal::new(Code::SettleRefused).about(about).into()
     })

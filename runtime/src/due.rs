@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mainstay_dispatch::{AttemptFacts, SpanId};
 use mainstay_graph::Contract;
-use mainstay_machine::{Attempt, Call, Command, Settle, effect};
+use mainstay_machine::{Call, Command, Settle, effect};
 use mainstay_types::{AttemptNo, BoxFuture, CallId, Millis, Rung, Timestamp, limits};
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,7 @@ impl Live {
         let request = call.request()?.request.clone();
         let facts = AttemptFacts {
             time_left: attempt.timeout,
-            ..self.facts(id, call, attempt)?
+            ..self.facts(id, call, (no, attempt.rung))?
         };
         let (shared, mailbox) = (Arc::clone(&self.shared), self.mailbox.clone());
         let service = self.registered.as_ref();
@@ -77,9 +77,11 @@ impl Live {
         if now < due || self.is_draining() {
             return None;
         }
-        let last = call.attempts.last()?;
+        // None is this run's own where it took over what another one sent.
+        let last = call.attempts.last();
+        let (no, rung) = last.map_or((AttemptNo(0), Rung(0)), |last| (last.no, last.rung));
         let request = call.prepared.as_ref()?.request.clone();
-        let facts = self.facts(id, call, last)?;
+        let facts = self.facts(id, call, (no, rung))?;
         let facts = AttemptFacts {
             control: true,
             traceparent: traceparent(self.run.head()?, || {
@@ -88,14 +90,14 @@ impl Live {
             ..facts
         };
         let code = self.registered.as_ref()?;
-        let provider = Arc::clone(code.provider(call.node, last.rung)?);
+        let provider = Arc::clone(code.provider(call.node, rung)?);
         let ask = Asking {
             call: id,
             number,
             request,
             facts,
             provider,
-            is_of_crowd: last.at < self.since,
+            is_of_crowd: last.is_some_and(|last| last.at < self.since),
             cancel: cancel.clone(),
         };
         Some(outgoing::asking(
@@ -105,17 +107,22 @@ impl Live {
         ))
     }
 
-    /// The facts of `attempt`, with the time of a control attempt.
-    fn facts(&self, id: CallId, call: &Call, attempt: &Attempt) -> Option<AttemptFacts> {
+    /// The facts of an attempt, with the time of a control attempt.
+    fn facts(
+        &self,
+        id: CallId,
+        call: &Call,
+        (attempt, rung): (AttemptNo, Rung),
+    ) -> Option<AttemptFacts> {
         let head = self.run.head()?;
         let path = self.run.path(id);
-        let traceparent = traceparent(head, || SpanId::of_attempt(head.run, &path, attempt.no));
+        let traceparent = traceparent(head, || SpanId::of_attempt(head.run, &path, attempt));
         Some(AttemptFacts {
             run: head.run,
             tenant: head.tenant.clone(),
             call: path,
-            attempt: attempt.no,
-            rung: attempt.rung,
+            attempt,
+            rung,
             control: false,
             time_left: Millis::new(limits::CONTROL_TIMEOUT_MS),
             effect_key: call.effect.as_ref().map(|effect| effect.key.clone()),

@@ -290,8 +290,8 @@ impl Engine {
     ///
     /// Durable once this returns. Cancel safe: a dropped future may have asked. What was undone is
     /// not undone again. `EFFECT_NOT_THERE` for a key that nobody has, `SETTLE_REFUSED` for one
-    /// that is not in the world or is being undone, while a request may still land, or when the class
-    /// does not say how it is undone.
+    /// that is not in the world or is being undone, while a request may still land, or when the
+    /// class does not say how it is undone.
     pub async fn compensate_effect(
         &self,
         key: &EffectKey,

@@ -24,6 +24,7 @@ mod control;
 mod due;
 mod evidence;
 mod forecast;
+mod holder;
 mod inbox;
 mod keeper;
 mod keeping;

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use mainstay_ledger::{Drive, Op, Part};
-use mainstay_machine::{EffectEntry, Event, effect, view};
+use mainstay_ledger::{Drive, Op, Part, Stamped};
+use mainstay_machine::{Event, effect, view};
 use mainstay_types::{CallId, EffectKey, Epoch};
 
-use crate::turn::{Scratch, Turn, input_digest};
+use crate::turn::{Held, Scratch, Turn, input_digest};
 
 impl Turn<'_> {
     pub(crate) fn finish(self) -> Scratch {
@@ -20,14 +20,8 @@ impl Turn<'_> {
                 .flat_map(|stamped| self.ops_of(&stamped.event)),
         );
         // An entry that another run holds stays as that run has it, whatever is learned here.
-        let is_held = |entry: &EffectEntry| self.held_under(&entry.key).is_some();
-        let touched = self.touched.iter();
-        let effects = touched.filter_map(|&id| {
-            let entry = effect::entry(self.run, id, self.now)?;
-            let memory = effect::memory(self.run, id);
-            (!is_held(&entry)).then_some(Op::Effect { entry, memory })
-        });
-        ops.extend(effects);
+        // It is this one's where it has been taken over.
+        ops.extend(self.touched.iter().filter_map(|&id| self.entry_of(id)));
         ops.extend(self.waits());
         ops.extend(self.alerts.iter().cloned().map(Op::Alert));
         // Whatever was taken: a run that owes nothing has not to be driven for it.
@@ -114,6 +108,7 @@ impl Turn<'_> {
             | Event::EffectAbsent { .. }
             | Event::EffectPartlyApplied { .. }
             | Event::EffectCompensated { .. }
+            | Event::KeyTakenOver { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
             | Event::LateResult { .. }
@@ -125,8 +120,23 @@ impl Turn<'_> {
         }
     }
 
-    pub(crate) fn held_under(&self, key: &EffectKey) -> Option<&(EffectEntry, u64)> {
-        self.held.iter().find(|(held, _)| held.key == *key)
+    /// The entry of a call's effect as it stands now, when it is this run's.
+    fn entry_of(&self, id: CallId) -> Option<Op> {
+        let entry = effect::entry(self.run, id, self.now)?;
+        let memory = effect::memory(self.run, id);
+        let held = self.held_under(&entry.key);
+        let is_taken_over = |stamped: &Stamped| stamped.event.takes_over(id);
+        let over = held.map(|held| held.version);
+        let is_ours = over.is_none() || self.events.iter().any(is_taken_over);
+        is_ours.then_some(Op::Effect {
+            entry,
+            memory,
+            over,
+        })
+    }
+
+    pub(crate) fn held_under(&self, key: &EffectKey) -> Option<&Held> {
+        self.held.iter().find(|held| held.entry.key == *key)
     }
 
     /// Every key that is waited for since this turn: whoever settles it wakes the run.
@@ -136,8 +146,7 @@ impl Turn<'_> {
                 return None;
             };
             let key = effect::key(self.run, *call, self.run.calls().get(*call)?).ok()?;
-            let (_, version) = self.held_under(&key)?;
-            let version = *version;
+            let version = self.held_under(&key)?.version;
             Some(Op::Wait { key, version })
         });
         waits.collect()
@@ -152,7 +161,8 @@ pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
         | Event::EffectInDoubt { call, .. }
         | Event::EffectAbsent { call, .. }
         | Event::EffectPartlyApplied { call }
-        | Event::EffectCompensated { call } => Some(*call),
+        | Event::EffectCompensated { call }
+        | Event::KeyTakenOver { call, .. } => Some(*call),
         Event::CompensationWanted(wanted) => Some(wanted.call),
         Event::AttemptStarted(started) => Some(started.call),
         Event::RunStarted(_)

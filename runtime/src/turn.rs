@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_ledger::{Drive, Op, Part, Stamped};
 use mainstay_machine::{
-    Action, Alert, Call, Command, EffectEntry, Evidence, Run, Summary, alert, effect, view,
+    Abandoned, Action, Alert, Call, Command, EffectEntry, Evidence, Run, Summary, alert, effect,
+    view,
 };
 use mainstay_types::{
     CallId, ClassName, Code, Corrupt, Digest, Failure, FailureKind, MessageId, Payload, Refusal,
@@ -44,15 +45,25 @@ impl From<Command> for Input {
 pub(crate) struct Memo {
     /// What the class's code made: it runs once per call.
     pub(crate) made: BTreeMap<CallId, Command>,
-    /// Keys the ledger said to be held by other runs, as they stand and how often they changed.
-    pub(crate) held: Vec<(EffectEntry, u64)>,
+    /// Keys the ledger said to be held by other runs.
+    pub(crate) held: Vec<Held>,
+}
+
+/// A key that another run holds.
+pub(crate) struct Held {
+    /// As it stands.
+    pub(crate) entry: EffectEntry,
+    /// How often it has changed.
+    pub(crate) version: u64,
+    /// When that run cannot go on by itself: what is known of its requests.
+    pub(crate) abandoned: Option<Abandoned>,
 }
 
 impl Memo {
     /// The ledger says that another run holds a key; what it said of that key before is over.
-    pub(crate) fn hold(&mut self, entry: EffectEntry, version: u64) {
-        self.held.retain(|(held, _)| held.key != entry.key);
-        self.held.push((entry, version));
+    pub(crate) fn hold(&mut self, held: Held) {
+        self.held.retain(|other| other.entry.key != held.entry.key);
+        self.held.push(held);
     }
 }
 
@@ -65,7 +76,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) now: Timestamp,
     pub(crate) draining: bool,
     pub(crate) made: &'a mut BTreeMap<CallId, Command>,
-    pub(crate) held: &'a [(EffectEntry, u64)],
+    pub(crate) held: &'a [Held],
     pub(crate) events: Vec<Stamped>,
     pub(crate) notes: Notes,
     pub(crate) touched: BTreeSet<CallId>,
@@ -324,9 +335,10 @@ impl<'a> Turn<'a> {
             .flatten()
             .and_then(|key| self.held_under(&key));
         Some(match held {
-            Some((entry, _)) => Command::KeyHeld {
+            Some(held) => Command::KeyHeld {
                 call,
-                entry: Box::new(entry.clone()),
+                entry: Box::new(held.entry.clone()),
+                abandoned: held.abandoned,
             },
             None => Command::Authorize {
                 call,

@@ -39,6 +39,7 @@ impl Event {
             Self::ToolsDone { .. } => "ToolsDone",
             Self::ControlSettled { .. } => "ControlSettled",
             Self::KeyAwaited { .. } => "KeyAwaited",
+            Self::KeyTakenOver { .. } => "KeyTakenOver",
             Self::LateResult { .. } => "LateResult",
             Self::CancelRequested { .. } => "CancelRequested",
             Self::HardPathLost { .. } => "HardPathLost",
@@ -52,6 +53,12 @@ impl Event {
             Self::LapStarted(_) => "LapStarted",
             Self::BudgetRaised(_) => "BudgetRaised",
         }
+    }
+
+    /// Whether this takes the key that the call wants over from another run.
+    #[must_use]
+    pub fn takes_over(&self, wants: CallId) -> bool {
+        matches!(self, Self::KeyTakenOver { call, .. } if *call == wants)
     }
 
     /// The call it is about; `None` when it is about the run as a whole.
@@ -81,6 +88,7 @@ impl Event {
             | Self::EffectCompensated { call }
             | Self::ControlSettled { call, .. }
             | Self::KeyAwaited { call, .. }
+            | Self::KeyTakenOver { call, .. }
             | Self::LateResult { call, .. }
             | Self::HardPathLost { call }
             | Self::ToolsDone { call }

@@ -16,7 +16,7 @@ use crate::ground::Ground;
 use crate::guard::Site;
 use crate::needs::{self, Needs};
 use crate::run::{Head, Run};
-use crate::{attempt, caps, ending, lap, next, tools, yields};
+use crate::{attempt, caps, ending, lap, next, offered, twin, yields};
 
 /// The events that are due now.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -50,7 +50,7 @@ fn due_of_calls(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
         let asked = call.asked.as_ref();
         match (call.items, asked) {
             (Some(items), _) if items.open == 0 => ending::of_each(run, id, call, items),
-            (None, Some(asked)) => tools::ended(run, id, asked),
+            (None, Some(asked)) => offered::ended(run, id, asked),
             (Some(_) | None, _) => Vec::new(),
         }
     });
@@ -101,6 +101,10 @@ fn of_needs(run: &Run, id: CallId, call: &Call) -> Vec<Event> {
 
 /// What follows for a ready call that may not start: nothing while it still may later.
 fn of_ready(site: Site<'_>) -> Vec<Event> {
+    let found = twin::found_out(site);
+    if !found.is_empty() {
+        return found;
+    }
     let (why, refusal) = match blocked(site) {
         Blocked::Not => return Vec::new(),
         Blocked::ForAPlace => return preempt(site),

@@ -107,6 +107,10 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         Event::EffectInDoubt { call, reason, .. } if only_a_person_knows(run, *call) => {
             vec![about(AlertKind::InDoubt, Some(*call), reason.as_str())]
         }
+        Event::KeyTakenOver { call, .. } if only_a_person_knows(run, *call) => {
+            let reason = Reason::OwnerLost.as_str();
+            vec![about(AlertKind::InDoubt, Some(*call), reason)]
+        }
         Event::EffectPartlyApplied { call } => {
             let reason = Reason::PartlyApplied.as_str();
             vec![about(AlertKind::PartlyApplied, Some(*call), reason)]
@@ -132,10 +136,10 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::EffectApplied { .. } | Event::EffectInDoubt { .. } | Event::EffectAbsent { .. }
         | Event::EffectSettledByHand(_) | Event::CompensationWanted(_)
         | Event::EffectCompensated { .. } | Event::ToolCalled(_) | Event::ToolsDone { .. }
-        | Event::ControlSettled { .. } | Event::KeyAwaited { .. } | Event::LateResult { .. }
-        | Event::CancelRequested { .. } | Event::HardPathLost { .. } | Event::RunClosed
-        | Event::QuarantineLifted { .. } | Event::RunTerminated { .. } | Event::LapStarted(_)
-        | Event::BudgetRaised(_) => Vec::new(),
+        | Event::ControlSettled { .. } | Event::KeyAwaited { .. } | Event::KeyTakenOver { .. }
+        | Event::LateResult { .. } | Event::CancelRequested { .. } | Event::HardPathLost { .. }
+        | Event::RunClosed | Event::QuarantineLifted { .. } | Event::RunTerminated { .. }
+        | Event::LapStarted(_) | Event::BudgetRaised(_) => Vec::new(),
     }
 }
 

@@ -36,7 +36,7 @@ impl Ruling {
 pub(crate) fn decide(run: &Run, ask: AskSettle, at: Timestamp) -> Result<Vec<Event>, Refusal> {
     guard::started(run)?;
     let (id, call) = (ask.call, guard::call(run, ask.call)?);
-    if newest(call) != Some(ask.attempt) {
+    if newest(call) != ask.attempt {
         return Err(refused(run, id, "another attempt was made since"));
     }
     match status(call) {
@@ -84,8 +84,11 @@ fn check_undone(run: &Run, id: CallId) -> Result<(), Refusal> {
     }
 }
 
-fn newest(call: &Call) -> Option<AttemptNo> {
-    call.attempts.last().map(|attempt| attempt.no)
+/// The newest attempt of a call; 0 where only another run made any, which this one has taken over.
+#[must_use]
+pub fn newest(call: &Call) -> AttemptNo {
+    let newest = call.attempts.last();
+    newest.map_or(AttemptNo(0), |newest| newest.no)
 }
 
 pub(crate) fn status(call: &Call) -> Option<&EffectStatus> {

@@ -85,6 +85,8 @@ pub enum Command {
         call: CallId,
         /// What the other run has.
         entry: Box<EffectEntry>,
+        /// When that run cannot go on by itself: what is known of its requests.
+        abandoned: Option<Abandoned>,
     },
     /// Another run's entry under this key is settled: ask for the key again.
     KeySettled {
@@ -297,6 +299,17 @@ pub struct EffectEntry {
     pub state: EntryState,
     /// When it last changed.
     pub at: Timestamp,
+}
+
+/// What is known of an entry whose run cannot go on: it is quarantined, it is gone, or nobody has
+/// its class's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abandoned {
+    /// When its first request left.
+    pub sent_at: Timestamp,
+    /// From when nothing that it sent can land any more; `None`: nobody knows, and what holds for
+    /// the call that wants the key is taken, from when the entry changed last.
+    pub absent_after: Option<Timestamp>,
 }
 
 /// How an effect entry stands.

@@ -12,7 +12,7 @@ use crate::command::Command;
 use crate::event::Event;
 use crate::run::{Asked, LapOutcome, Run};
 use crate::{
-    admission, attempt, by_hand, compensate, doubt, effect, ending, guard, halt, lap, lease,
+    admission, attempt, by_hand, compensate, doubt, effect, ending, guard, halt, held, lap, lease,
     prepare, raise, relay, repair, settle, start, tools,
 };
 
@@ -80,8 +80,12 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         Command::Compensate(ask) => compensate::decide(run, ask, now),
         Command::ToolCall(ask) => tools::called(run, *ask),
         Command::ToolsDone { call } => tools::done(run, call),
-        Command::KeyHeld { call, entry } => effect::key_held(run, call, &entry, now),
-        Command::KeySettled { key } => effect::key_settled(run, &key, now),
+        Command::KeyHeld {
+            call,
+            entry,
+            abandoned,
+        } => held::key_held(run, (call, &entry, abandoned), now),
+        Command::KeySettled { key } => held::key_settled(run, &key, now),
         Command::Assembled { result } => lap::assembled(run, result, now),
         Command::Cancel { by, why } => lap::cancel(run, by, why),
         Command::Continue { from, by, why } => relay::go_on(run, from, Asked { by, why }, now),
@@ -134,7 +138,9 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
         Event::ControlSettled { call, number, reason: _, next_at } =>
             doubt::apply_asked(run, *call, *number, *next_at),
         Event::KeyAwaited { call, holder, until } =>
-            effect::apply_awaited(run, *call, *holder, *until),
+            held::apply_awaited(run, *call, *holder, *until),
+        Event::KeyTakenOver { call, holder: _, sent_at, lookup_at, absent_after } =>
+            held::apply_taken_over(run, *call, *sent_at, (*lookup_at, *absent_after)),
         Event::LateResult { call, attempt, cost, client_retries } =>
             attempt::apply_late(run, (*call, *attempt), Used::of(*cost, *client_retries)),
         Event::CancelRequested { by, why } => lap::apply_cancel(run, by, why),

@@ -11,17 +11,15 @@
 
 use mainstay_graph::{NodeKind, ScopeKind};
 use mainstay_types::{
-    CallId, Code, Corrupt, EffectKey, FailureKind, Millis, Payload, Position, Reason, Refusal,
-    Rung, Scope, Timestamp, limits,
+    CallId, Corrupt, EffectKey, Millis, Payload, Position, Reason, Refusal, Rung, Scope, Timestamp,
 };
 
 use crate::call::{AT_ONCE, Call, Doubt, Effect, EffectStatus, Phase, Undoes};
 use crate::command::{EffectEntry, EntryState};
-use crate::ending::Why;
 use crate::event::Event;
 use crate::life::{Happens, Stage};
 use crate::run::Run;
-use crate::{attempt, ending, guard, life};
+use crate::{ending, guard, life, twin};
 
 /// The key of the effect this call intends. Made from the run, never from a model's output.
 pub fn key(run: &Run, id: CallId, call: &Call) -> Result<EffectKey, Refusal> {
@@ -120,84 +118,6 @@ pub(crate) fn may_be_sent(call: &Call) -> bool {
     life::may(call.effect.as_ref(), Happens::Sent)
 }
 
-/// Another run has the key: adopt its result, wait for it, or refuse the mismatch.
-pub(crate) fn key_held(
-    run: &Run,
-    id: CallId,
-    entry: &EffectEntry,
-    now: Timestamp,
-) -> Result<Vec<Event>, Refusal> {
-    let call = guard::call(run, id)?;
-    guard::begins(run, call)?;
-    let (&Phase::Ready { not_before }, Some(made)) = (&call.phase, &call.prepared) else {
-        return Err(guard::not_ready(run, id, call));
-    };
-    if key(run, id, call)? != entry.key {
-        return Err(Refusal::new(Code::KeyHeld).about(entry.key.to_string()));
-    }
-    if made.fingerprint != entry.fingerprint {
-        let (kind, reason) = (FailureKind::InvalidInput, Reason::IdempotencyMismatch);
-        return Ok(ending::give_up(run, id, call, Why { kind, reason }));
-    }
-    match &entry.state {
-        EntryState::Applied(result) => Ok(applied(
-            run,
-            id,
-            result.clone(),
-            Reason::AdoptedFromOtherRun,
-        )),
-        EntryState::Open | EntryState::InDoubt | EntryState::PartlyApplied => {
-            if call.key_holder == Some(entry.run) && now < not_before {
-                return Ok(Vec::new());
-            }
-            Ok(vec![Event::KeyAwaited {
-                call: id,
-                holder: entry.run,
-                until: asks_again_at(run, call, now),
-            }])
-        }
-        EntryState::Compensated => {
-            let (kind, reason) = (FailureKind::InvalidInput, Reason::Compensated);
-            Ok(ending::give_up(run, id, call, Why { kind, reason }))
-        }
-        EntryState::NotApplied => Err(guard::not_ready(run, id, call)),
-    }
-}
-
-/// When a call asks again by itself: in the last moment at which it may start, at the latest.
-fn asks_again_at(run: &Run, call: &Call, now: Timestamp) -> Timestamp {
-    let later = now + Millis::new(limits::KEY_HELD_RETRY_MS);
-    let latest = run
-        .head()
-        .and_then(|head| attempt::latest_start(run, head, call));
-    let until = latest.map_or(later, |latest| later.min(latest));
-    until.max(now + Millis::new(1))
-}
-
-/// What waits for `key` may ask for it at once.
-pub(crate) fn key_settled(
-    run: &Run,
-    wanted: &EffectKey,
-    now: Timestamp,
-) -> Result<Vec<Event>, Refusal> {
-    guard::driven(run)?;
-    let waits = |id: CallId, call: &Call| {
-        let begins = guard::begins(run, call).is_ok();
-        let later = matches!(call.phase, Phase::Ready { not_before } if now < not_before);
-        let same = || key(run, id, call).is_ok_and(|key| key == *wanted);
-        call.key_holder.is_some() && begins && later && same()
-    };
-    let waiting = run.calls.ready().filter(|&(id, call)| waits(id, call));
-    let reason = Reason::KeyHeldByOtherRun;
-    let ask = waiting.map(|(id, call)| Event::CallRescheduled {
-        call: id,
-        rung: call.rung,
-        not_before: now,
-        reason,
-    });
-    Ok(ask.collect())
-}
-
 /// A request of the call leaves.
 pub(crate) fn sent(call: &mut Call, at: Timestamp) {
     if let Some(effect) = &mut call.effect {
@@ -220,7 +140,7 @@ pub(crate) fn apply_intended(run: &mut Run, id: CallId, key: &EffectKey) -> Resu
     Ok(())
 }
 
-const fn intended(key: EffectKey) -> Effect {
+pub(crate) const fn intended(key: EffectKey) -> Effect {
     Effect {
         key,
         status: EffectStatus::Intended,
@@ -355,23 +275,6 @@ pub(crate) fn apply_partly(run: &mut Run, id: CallId) -> Result<(), Corrupt> {
     Ok(())
 }
 
-pub(crate) fn apply_awaited(
-    run: &mut Run,
-    id: CallId,
-    holder: mainstay_types::RunId,
-    until: Timestamp,
-) -> Result<(), Corrupt> {
-    let call = guard::stored(run, id, "KeyAwaited")?;
-    let Phase::Ready { .. } = call.phase else {
-        return Err(guard::misplaced(run, id, "KeyAwaited"));
-    };
-    run.calls.update(id, |call| {
-        call.key_holder = Some(holder);
-        call.phase = Phase::Ready { not_before: until };
-    });
-    Ok(())
-}
-
 /// How long the entry of a call's effect is kept once its outcome is known; zero without one.
 #[must_use]
 pub fn memory(run: &Run, id: CallId) -> Millis {
@@ -384,7 +287,7 @@ pub fn memory(run: &Run, id: CallId) -> Millis {
 /// other run can want, and for results that were adopted from another run's entry.
 #[must_use]
 pub fn entry(run: &Run, id: CallId, at: Timestamp) -> Option<EffectEntry> {
-    let call = run.calls.get(id)?;
+    let (id, call) = twin::telling(run, id)?;
     let effect = call
         .effect
         .as_ref()

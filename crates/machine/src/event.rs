@@ -198,6 +198,20 @@ pub enum Event {
         /// When to ask again.
         until: Timestamp,
     },
+    /// Another run holds the effect's key and cannot go on: what became of its write is asked from
+    /// here.
+    KeyTakenOver {
+        /// The call that wants it.
+        call: CallId,
+        /// Who held it.
+        holder: RunId,
+        /// When its first request left.
+        sent_at: Timestamp,
+        /// When the receiver is asked first.
+        lookup_at: Timestamp,
+        /// From when "not found" is believed.
+        absent_after: Timestamp,
+    },
     /// A report came for an attempt that was over: its cost is known now. What else it changes
     /// follows as its own event.
     LateResult {

@@ -10,7 +10,7 @@ use crate::call::{Attempt, AttemptState, Call, EffectStatus};
 use crate::guard::Site;
 use crate::next::{self, Move};
 use crate::run::Run;
-use crate::{doubt, effect, rung};
+use crate::{doubt, effect, rung, twin};
 
 /// Refuses a request that might land, or be looked up, when its key is forgotten.
 pub(crate) fn check(site: Site<'_>) -> Result<(), Refusal> {
@@ -85,13 +85,14 @@ pub(crate) fn may_be_forgotten(run: &Run, call: &Call, asked_at: Timestamp) -> b
 /// When a request under the call's key left first that may have arrived. Calls that a model asked
 /// for one after the other may share a key; others have one of their own.
 fn first_send(run: &Run, call: &Call) -> Option<Timestamp> {
-    if run.class().node(call.node).tool.is_none() {
+    if !twin::may_be(run, call) {
         return first_send_of(run, call);
     }
     let key = effect::key_of(run, call)?;
-    let has_it = |other: &&Call| other.effect.as_ref().is_some_and(|made| made.key == key);
-    let calls = run.calls.iter().map(|(_, other)| other).filter(has_it);
-    calls.filter_map(|other| first_send_of(run, other)).min()
+    let calls = twin::under(run, &key);
+    calls
+        .filter_map(|(_, other)| first_send_of(run, other))
+        .min()
 }
 
 fn first_send_of(run: &Run, call: &Call) -> Option<Timestamp> {
@@ -101,7 +102,11 @@ fn first_send_of(run: &Run, call: &Call) -> Option<Timestamp> {
     }
     let mut made = call.attempts.iter();
     let first = made.find(|made| may_have_arrived(made, semantics));
-    first.map(|made| made.at)
+    // What another run sent under the key, before this one took it over, is older.
+    let own = call.attempts.first().map(|made| made.at);
+    let theirs = call.effect.as_ref().and_then(|effect| effect.first_sent_at);
+    let theirs = theirs.filter(|theirs| own.is_none_or(|own| *theirs < own));
+    theirs.into_iter().chain(first.map(|made| made.at)).min()
 }
 
 /// A person's word that it is not in the world, and nothing of it is on its way.

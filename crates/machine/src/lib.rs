@@ -28,12 +28,14 @@ mod ending;
 mod ground;
 mod guard;
 mod halt;
+mod held;
 mod key_age;
 mod lap;
 mod lease;
 pub mod life;
 mod needs;
 pub mod next;
+mod offered;
 pub mod parts;
 mod pending;
 mod prepare;
@@ -46,6 +48,7 @@ mod settle;
 pub mod start;
 pub mod streak;
 pub mod tools;
+mod twin;
 pub mod view;
 mod yields;
 
@@ -57,8 +60,8 @@ pub use budget::BudgetState;
 pub use by_hand::Ruling;
 pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair, Undoes};
 pub use command::{
-    AskCompensate, AskRaise, AskSettle, AskStart, AskTool, Command, EffectEntry, EntryState,
-    Evidence, Finding, LookedUp, Settle, SettleEnd,
+    Abandoned, AskCompensate, AskRaise, AskSettle, AskStart, AskTool, Command, EffectEntry,
+    EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd,
 };
 pub use decision::{Allowed, Decision, NextAction, Numbers, Refused};
 pub use event::{

@@ -43,6 +43,8 @@ pub enum Happens {
     Applied,
     /// Another run has done it.
     Adopted,
+    /// Another run may have done it and cannot go on.
+    Taken,
     /// A part of it is in the world.
     Partly,
     /// It is proven not to be in the world.
@@ -88,13 +90,14 @@ impl Stage {
 
 impl Happens {
     /// Everything that may happen, in the order of the table's rows.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Intended,
         Self::Sent,
         Self::Doubted,
         Self::Asked,
         Self::Applied,
         Self::Adopted,
+        Self::Taken,
         Self::Partly,
         Self::Absent,
         Self::Ruled,
@@ -129,6 +132,7 @@ pub const fn table(from: Stage, what: Happens) -> Option<Stage> {
         // An answer that comes late tells of what was taken for absent, too.
         Happens::Applied  => [X,    X,     A,      A,    X,      A,      A,      X],
         Happens::Adopted  => [A,    X,     X,      X,    X,      X,      A,      X],
+        Happens::Taken    => [Q,    X,     X,      X,    X,      X,      Q,      X],
         Happens::Partly   => [X,    X,     X,      P,    X,      X,      X,      X],
         Happens::Absent   => [X,    X,     N,      N,    X,      N,      X,      X],
         Happens::Ruled    => [X,    X,     X,      Q,    X,      P,      X,      X],

@@ -6,13 +6,10 @@
 //! model was told is said by whoever talks to it, with the next call.
 
 use mainstay_graph::{NodeKind, SameRequestRule};
-use mainstay_types::{
-    CallId, Code, Corrupt, FailureKind, NodeId, Payload, Reason, Refusal, Rung, limits,
-};
+use mainstay_types::{CallId, Code, Corrupt, NodeId, Refusal, limits};
 
 use crate::call::{AT_ONCE, Call, EffectStatus, Item, Phase};
 use crate::command::AskTool;
-use crate::ending::Why;
 use crate::event::{Event, ToolCalled, ToolMade};
 use crate::guard;
 use crate::run::Run;
@@ -183,7 +180,7 @@ fn place(run: &Run, asked: &ToolsAsked, ask: &AskTool) -> Result<Place, Refusal>
         its.is_some_and(|its| its.name == effect.name)
     };
     let made: Vec<CallId> = asked.made().filter(of_name).collect();
-    let Some((id, call)) = made.last().and_then(|&id| Some((id, run.calls.get(id)?))) else {
+    let Some((id, call)) = stands_for(run, &made) else {
         return Ok(Place::New(1));
     };
     let same = call.node == ask.tool && fingerprint_of(call) == Some(&ask.prepared.fingerprint);
@@ -197,6 +194,21 @@ fn place(run: &Run, asked: &ToolsAsked, ask: &AskTool) -> Result<Place, Refusal>
         Stands::Open if same => Ok(Place::Join(id)),
         Stands::Open | Stands::Partly => Err(in_doubt(run, id)),
     }
+}
+
+/// The call that stands for the last intent: the last one, or one before it under the same slot
+/// that is found to be in the world after all.
+fn stands_for<'a>(run: &'a Run, made: &[CallId]) -> Option<(CallId, &'a Call)> {
+    let calls = made.iter().filter_map(|&id| Some((id, run.calls.get(id)?)));
+    let calls: Vec<(CallId, &Call)> = calls.collect();
+    let &(last, newest) = calls.last()?;
+    let is_done = |call: &Call| matches!(call.phase, Phase::Settled { .. }) || is_undone(call);
+    let mut of_slot = calls
+        .iter()
+        .rev()
+        .filter(|(_, call)| call.slot == newest.slot);
+    let done = of_slot.find(|(_, call)| is_done(call));
+    Some(done.copied().unwrap_or((last, newest)))
 }
 
 /// How what a model asked for before stands.
@@ -239,7 +251,7 @@ fn stands(call: &Call, was_told: bool) -> Stands {
 }
 
 /// Whether what it did was undone.
-fn is_undone(call: &Call) -> bool {
+pub(crate) fn is_undone(call: &Call) -> bool {
     let effect = call.effect.as_ref();
     effect.is_some_and(|effect| effect.status == EffectStatus::Compensated)
 }
@@ -260,68 +272,6 @@ pub(crate) fn done(run: &Run, tools: CallId) -> Result<Vec<Event>, Refusal> {
         Some(_) if call.phase == Phase::Items => Ok(vec![Event::ToolsDone { call: tools }]),
         Some(_) | None => Err(guard::not_ready(run, tools, call)),
     }
-}
-
-/// The end of a call that offers tools, once the model is done and everything it asked for is over.
-pub(crate) fn ended(run: &Run, id: CallId, asked: &ToolsAsked) -> Vec<Event> {
-    let is_over = |id: CallId| run.calls.get(id).is_some_and(|call| call.phase.is_final());
-    if !asked.done || !asked.made().all(is_over) {
-        return Vec::new();
-    }
-    let rows = asked.calls.iter().filter_map(|(name, call)| {
-        let call = run.calls.get(*call)?;
-        Some(row(run, name, call))
-    });
-    let rows: Vec<Payload> = rows.collect();
-    let bytes: usize = rows.iter().map(|row| row.len() + 1).sum();
-    if limits::PAYLOAD_BYTES_MAX < bytes + 1 {
-        let (kind, reason) = (FailureKind::ResultInvalid, Reason::ResultTooLarge);
-        let call = run.calls.get(id);
-        let ended = call.map(|call| crate::ending::give_up(run, id, call, Why { kind, reason }));
-        return ended.unwrap_or_default();
-    }
-    vec![Event::CallSettled {
-        call: id,
-        rung: Rung(0),
-        result: Payload::list(&rows),
-    }]
-}
-
-/// One of the model's calls with what came of it, in canonical form.
-fn row(run: &Run, id: &str, call: &Call) -> Payload {
-    use mainstay_types::json::Value;
-    let tool = run.class().node(call.node).name.to_string();
-    let text = |text: &str| Value::Text(text.to_owned());
-    let failed = |kind: &str, reason: &str| {
-        let failure = Value::object([("kind", text(kind)), ("reason", text(reason))]);
-        Value::object([("failed", failure)])
-    };
-    let outcome = match &call.phase {
-        _ if is_undone(call) => {
-            let kind = FailureKind::Canceled.as_str();
-            failed(kind, Reason::Compensated.as_str())
-        }
-        Phase::Settled { result, .. } => {
-            let value = std::str::from_utf8(result.as_bytes()).ok();
-            let value = value.and_then(|value| mainstay_types::json::parse(value).ok());
-            Value::object([("done", value.unwrap_or(Value::Null))])
-        }
-        Phase::Failed { kind, reason } => failed(kind.as_str(), reason.as_str()),
-        Phase::Omitted { reason } => failed("", reason.as_str()),
-        Phase::Waiting
-        | Phase::Preparing
-        | Phase::Ready { .. }
-        | Phase::InFlight(_)
-        | Phase::InDoubt
-        | Phase::Items
-        | Phase::Skipped => failed("", ""),
-    };
-    let row = Value::object([
-        ("id", text(id)),
-        ("tool", text(&tool)),
-        ("outcome", outcome),
-    ]);
-    Payload::from(row.to_canonical())
 }
 
 pub(crate) fn apply_called(run: &mut Run, event: &ToolCalled) -> Result<(), Corrupt> {

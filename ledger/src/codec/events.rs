@@ -92,6 +92,7 @@ table! {
         ToolsDone => ToolsDoneV1,
         CompensationWanted => CompensationWantedV1,
         EffectCompensated => EffectCompensatedV1,
+        KeyTakenOver => KeyTakenOverV1,
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,

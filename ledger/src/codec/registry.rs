@@ -91,4 +91,5 @@ kinds! {
     ToolsDone = 38, version 1;
     CompensationWanted = 39, version 1;
     EffectCompensated = 40, version 1;
+    KeyTakenOver = 46, version 1;
 }

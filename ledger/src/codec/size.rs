@@ -79,6 +79,7 @@ fn variable(event: &Event) -> usize {
         | Event::EffectPartlyApplied { .. }
         | Event::ControlSettled { .. }
         | Event::KeyAwaited { .. }
+        | Event::KeyTakenOver { .. }
         | Event::LateResult { .. }
         | Event::HardPathLost { .. }
         | Event::AddendumRecorded { .. }

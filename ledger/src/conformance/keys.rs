@@ -4,7 +4,7 @@
 //! same.
 
 use mainstay_machine::{EffectEntry, EntryState, RunState};
-use mainstay_types::{Digest, EffectKey, Payload, Position, Seq};
+use mainstay_types::{Digest, EffectKey, Millis, Payload, Position, Seq, limits};
 
 use super::{Bench, block_on, committed};
 use crate::commit::{CommitRequest, HeldKey, Op, Part, Verdict};
@@ -62,6 +62,7 @@ pub(super) fn an_effect_key_is_held_whatever_its_entry_knows_but_not_applied(
         EntryState::InDoubt,
         EntryState::PartlyApplied,
         EntryState::Applied(Payload::from(r#"{"id":"T-1"}"#)),
+        EntryState::Compensated,
     ];
     for (seq, state) in (1..).zip(states) {
         let entry = sample::entry(key(), 1, 4, state);
@@ -86,6 +87,49 @@ pub(super) fn an_entry_proven_not_applied_can_be_taken_by_another_run(bench: &mu
     // From now on it is the other run's, for the first one too.
     let again = sample::entry(key(), 1, 4, EntryState::Open);
     assert_eq!(bench.commit(wants(1, 3, &again)), held(taken, 3));
+}
+
+pub(super) fn an_entry_that_nobody_settled_can_be_taken_over_as_it_stands(bench: &mut Bench<'_>) {
+    start_two(bench);
+    let over = |version| {
+        let entry = sample::entry(key(), 2, 4, EntryState::InDoubt);
+        let memory = Millis::new(limits::KEY_MEMORY_MS_DEFAULT);
+        sample::next_part(2, 1).with(Op::Effect {
+            entry,
+            memory,
+            over: Some(version),
+        })
+    };
+    bench.must(wants(1, 1, &sample::entry(key(), 1, 4, EntryState::Open)));
+    let doubt = sample::entry(key(), 1, 4, EntryState::InDoubt);
+    bench.must(wants(1, 2, &doubt));
+    bench.reopen();
+    // Another than was looked at stays as it is.
+    assert_eq!(bench.commit(over(1)), held(doubt, 2));
+    assert_eq!(bench.commit(over(2)), committed([2]));
+    bench.reopen();
+    let taken = sample::entry(key(), 2, 4, EntryState::InDoubt);
+    let again = sample::entry(key(), 1, 4, EntryState::Open);
+    assert_eq!(bench.commit(wants(1, 3, &again)), held(taken, 3));
+}
+
+pub(super) fn an_entry_that_is_settled_is_taken_over_by_nobody(bench: &mut Bench<'_>) {
+    start_two(bench);
+    let states = [
+        EntryState::PartlyApplied,
+        EntryState::Applied(Payload::from("[]")),
+        EntryState::Compensated,
+    ];
+    for (seq, state) in (1..).zip(states) {
+        let entry = sample::entry(key(), 1, 4, state);
+        bench.must(wants(1, seq, &entry));
+        let wanted = sample::next_part(2, 1).with(Op::Effect {
+            entry: sample::entry(key(), 2, 4, EntryState::InDoubt),
+            memory: Millis::new(limits::KEY_MEMORY_MS_DEFAULT),
+            over: Some(seq),
+        });
+        assert_eq!(bench.commit(wanted), held(entry, seq));
+    }
 }
 
 pub(super) fn the_same_run_and_call_may_change_its_entry(bench: &mut Bench<'_>) {

@@ -110,6 +110,8 @@ macro_rules! conformance_tests {
         of_two_runs_wanting_one_effect_key_in_one_group_the_first_holds_it
         an_effect_key_is_held_whatever_its_entry_knows_but_not_applied
         an_entry_proven_not_applied_can_be_taken_by_another_run
+        an_entry_that_nobody_settled_can_be_taken_over_as_it_stands
+        an_entry_that_is_settled_is_taken_over_by_nobody
         the_same_run_and_call_may_change_its_entry
         another_call_of_the_same_run_does_not_get_the_key
         effect_keys_are_compared_in_full

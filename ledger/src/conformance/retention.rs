@@ -28,7 +28,11 @@ fn entry(n: u32, state: EntryState, at: Timestamp) -> EffectEntry {
 /// The `n`-th run's next append, which also writes the entry, to be remembered for `MEMORY`.
 fn writes(n: u32, seq: u64, entry: EffectEntry) -> Part {
     let memory = MEMORY;
-    sample::next_part(n, seq).with(Op::Effect { entry, memory })
+    sample::next_part(n, seq).with(Op::Effect {
+        entry,
+        memory,
+        over: None,
+    })
 }
 
 fn applied() -> EntryState {

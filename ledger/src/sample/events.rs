@@ -195,6 +195,13 @@ fn of_effects() -> Vec<Event> {
             holder: run(2),
             until: at(6_000),
         },
+        Event::KeyTakenOver {
+            call,
+            holder: run(2),
+            sent_at: at(1_000),
+            lookup_at: at(6_000),
+            absent_after: at(9_000),
+        },
     ]
 }
 

@@ -17,7 +17,7 @@ pub use events::events;
 pub use shop::{asked_story, shop};
 pub use state::{large_payload, state};
 pub use story::{repaired_story, short_story, story};
-pub use undo::{returns, undone_story};
+pub use undo::{returns, taken_story, undone_story};
 
 use std::sync::Arc;
 
@@ -198,7 +198,11 @@ pub fn alert(n: u32) -> Alert {
 #[must_use]
 pub fn effect(entry: EffectEntry) -> Op {
     let memory = Millis::new(limits::KEY_MEMORY_MS_DEFAULT);
-    Op::Effect { entry, memory }
+    Op::Effect {
+        entry,
+        memory,
+        over: None,
+    }
 }
 
 /// The operation by which the `n`-th sample worker drives the run.

@@ -49,14 +49,41 @@ fn write(contract: &mainstay_graph::Contract, effect: &mainstay_graph::EffectCon
 /// The log of the `n`-th sample run, of [`returns`], an event each 10 ms.
 #[must_use]
 pub fn undone_story(n: u32) -> Vec<Stamped> {
+    logged(n, [ordered(), undone()].concat())
+}
+
+/// The log of the `n`-th sample run, of [`returns`]: the order was another run's, which could not
+/// go on with it.
+#[must_use]
+pub fn taken_story(n: u32) -> Vec<Stamped> {
+    let taken = Event::KeyTakenOver {
+        call: ORDER,
+        holder: super::run(9),
+        sent_at: at(1),
+        lookup_at: at(2),
+        absent_after: at(3),
+    };
+    let found = Event::EffectApplied {
+        call: ORDER,
+        result: Payload::from(r#"{"id":"PO-1"}"#),
+        reason: Reason::FoundApplied,
+    };
+    let mut events = ordered();
+    let end = events.split_off(events.len() - 2);
+    events.truncate(1);
+    events.extend([taken, found]);
+    events.extend(end);
+    logged(n, events)
+}
+
+fn logged(n: u32, events: Vec<Event>) -> Vec<Stamped> {
     let mut class_ref = class_ref("returns", 1);
     class_ref.fingerprint = returns().fingerprint();
     let begun = Event::RunStarted(Box::new(RunStarted {
         class: class_ref,
         ..started(n, Payload::from(r#"{"request_no":"PR-7"}"#))
     }));
-    let events = [vec![begun], ordered(), undone()].concat();
-    let timed = (0u64..).zip(events);
+    let timed = (0u64..).zip([vec![begun], events].concat());
     let stamped = timed.map(|(n_th, event)| Stamped {
         at: at(u64::from(n) + 10 * n_th),
         event,

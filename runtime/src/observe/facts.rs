@@ -210,6 +210,7 @@ impl<'a> About<'a> {
                 self.fell_back(self.last_rung(), Fallback::Answered),
             ],
             Event::EffectInDoubt { reason, .. } => [self.in_doubt(*reason), None, None],
+            Event::KeyTakenOver { .. } => [self.in_doubt(Reason::OwnerLost), None, None],
             Event::EffectAbsent { reason, .. } | Event::ControlSettled { reason, .. } => {
                 [self.looked_up(*reason), None, None]
             }

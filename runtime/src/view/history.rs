@@ -48,7 +48,7 @@ impl History {
             | Event::LateResult { call, attempt, .. } => {
                 self.attempts_ended.insert((*call, *attempt), at);
             }
-            Event::EffectInDoubt { call, .. } => {
+            Event::EffectInDoubt { call, .. } | Event::KeyTakenOver { call, .. } => {
                 self.doubts_began.insert(*call, at);
             }
             Event::EffectSettledByHand(settled) => {

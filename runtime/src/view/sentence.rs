@@ -83,6 +83,9 @@ impl Teller<'_> {
             Event::ControlSettled { call, number, reason, next_at } => {
                 self.looked_up(*call, *number, *reason, *next_at)
             }
+            Event::KeyTakenOver { call, holder, absent_after, .. } => {
+                self.taken_over(*call, *holder, *absent_after)
+            }
             Event::KeyAwaited { call, holder, until } => self.awaited(*call, *holder, *until),
             Event::LateResult { call, attempt, cost, client_retries } => {
                 self.late(*call, *attempt, (*cost, *client_retries))
@@ -375,6 +378,14 @@ impl Teller<'_> {
     fn awaited(&self, call: CallId, holder: RunId, until: Timestamp) -> String {
         let (path, until) = (self.path(call), self.at(until));
         format!("{path}: run {holder} holds the effect key; asked again at {until}")
+    }
+
+    fn taken_over(&self, call: CallId, holder: RunId, absent_after: Timestamp) -> String {
+        let (path, after) = (self.path(call), self.at(absent_after));
+        format!(
+            "{path}: run {holder} holds the effect key and cannot go on: what became of its write is \
+             asked from here; \"not found\" is believed from {after}"
+        )
     }
 
     fn later(&self, doubts: &[CallId], expected_by: Timestamp) -> String {

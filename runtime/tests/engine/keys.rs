@@ -369,3 +369,65 @@ fn a_turn_that_is_decided_again_runs_no_code_of_the_class_again() {
         }
     });
 }
+
+/// Another class that makes the same order.
+fn again(world: &World) -> mainstay_class::Class<Minutes, crate::world::Ticket> {
+    let mut g = mainstay_class::TaskClass::<Minutes>::define("again", 1);
+    g.budget(Budget::new().answer_by(secs(60)));
+    let written = g
+        .write("order", &world.outside.write("orders"), (), |m, ()| {
+            crate::world::classes::NewTicket {
+                title: m.actions.first().cloned().unwrap_or_default(),
+            }
+        })
+        .business_id(|m: &Minutes| &m.id)
+        .add();
+    g.finish(written, |_, ticket| ticket.clone())
+        .expect("a valid class")
+}
+
+/// The first run's request lands or does not, its reply is lost, and then nobody has its class's
+/// code. The second one takes its key over.
+fn taken_over(lands: bool) {
+    let world = World::new();
+    let (first, second) = (class(&world), again(&world));
+    world.outside.script(move |ask| match (ask.nth, lands) {
+        (1, true) if ask.fence == 1 => Does::Lose(0),
+        (1, false) if ask.time_left == 3_000 && ask.at < 100 => Does::Hang,
+        _ => Does::Answer(10),
+    });
+    world.outside.finds(|_| Find::Truth(5));
+    let life = world.live(&[first.erased()]);
+    let one = life.start(&first, minutes("M", 1)).id();
+    life.run_for(50);
+    life.crash();
+    let life = world.live(&[second.erased()]);
+    let two = life.start(&second, minutes("M", 1));
+    let outcome = life.outcome(&two);
+    let history = world.history(two.id()).join("\n");
+    assert_eq!(outcome.kind, OutcomeKind::Completed, "{history}");
+    assert!(history.contains("KeyTakenOver order"), "{history}");
+    let requests = world.outside.requests("orders");
+    assert_eq!(requests.len(), if lands { 1 } else { 2 }, "{history}");
+    let keys: std::collections::BTreeSet<_> = requests.iter().map(|ask| &ask.key).collect();
+    assert_eq!(keys.len(), 1, "under one key");
+    assert_eq!(world.outside.effects().len(), 1, "{history}");
+    life.crash();
+    // The first one's code is there again: it finds what is in the world, and sends nothing.
+    let life = world.live(&[first.erased(), second.erased()]);
+    let found = life.outcome_of(&first, one);
+    assert_eq!(found.result.unwrap(), outcome.result.unwrap());
+    assert_eq!(world.outside.requests("orders").len(), requests.len());
+    assert_eq!(world.outside.effects().len(), 1);
+    world.must_be_sound();
+}
+
+#[test]
+fn a_key_whose_run_nobody_has_code_for_is_taken_over_and_asked_about_first() {
+    taken_over(true);
+}
+
+#[test]
+fn what_that_run_never_sent_is_sent_once_by_the_one_that_took_its_key_over() {
+    taken_over(false);
+}

@@ -170,6 +170,7 @@ impl Books {
             | Event::EffectCompensated { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
+            | Event::KeyTakenOver { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }

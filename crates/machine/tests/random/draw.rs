@@ -462,6 +462,7 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::EffectPartlyApplied { call }
         | Event::ControlSettled { call, .. }
         | Event::KeyAwaited { call, .. }
+        | Event::KeyTakenOver { call, .. }
         | Event::LateResult { call, .. }
         | Event::HardPathLost { call }
         | Event::ToolsDone { call }

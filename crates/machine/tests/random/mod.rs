@@ -136,7 +136,7 @@ fn the_storms_reach_every_event_and_every_outcome() {
             "{outcome:?} is never reached: {seen:#?}"
         );
     }
-    let events = 40;
+    let events = 41;
     assert_eq!(seen.len(), events + OutcomeKind::ALL.len(), "{seen:#?}");
 }
 

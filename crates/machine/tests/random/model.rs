@@ -6,12 +6,13 @@
 use mainstay_graph::{Node, NodeKind, TaskClass, Tool};
 use mainstay_machine::{
     AskSettle, AskTool, Call, Command, EffectStatus, Phase, Prepared, Ruling, Run, ToolCalled,
-    ToolMade, ToolsAsked,
+    ToolMade, ToolsAsked, by_hand,
 };
 use mainstay_types::{CallId, Digest, NodeId, NodeName, Payload};
 use proptest::prelude::*;
 
 use super::draw::{Blow, Part, node, parts};
+use super::storm::THEIRS;
 use crate::scenario::build;
 use crate::scenario::fair::Receiver;
 use crate::scenario::world::World;
@@ -148,11 +149,12 @@ pub(crate) fn settles(world: &World, receiver: &Receiver, blow: Blow) -> Option<
         .filter(|(_, call)| unknown(call))
         .collect();
     let &(id, call) = calls.get(usize::from(blow.whom) % calls.len().max(1))?;
-    let landed = |made: &mainstay_machine::Attempt| receiver.has_landed((id, made.no));
+    let made = call.attempts.iter().map(|made| made.no).chain([THEIRS]);
+    let mut landed = made.map(|no| receiver.has_landed((id, no)));
     Some(Command::SettleByHand(AskSettle {
         call: id,
-        attempt: call.attempts.last()?.no,
-        ruling: match call.attempts.iter().any(landed) {
+        attempt: by_hand::newest(call),
+        ruling: match landed.any(|landed| landed) {
             true => Ruling::Applied,
             false => Ruling::NotApplied,
         },
@@ -226,5 +228,6 @@ fn is_not_applied(id: CallId, call: &Call, receiver: &Receiver) -> bool {
     let may_land = |made: &mainstay_machine::Attempt| {
         receiver.has_landed((id, made.no)) || receiver.is_coming((id, made.no))
     };
-    matches!(call.phase, Phase::Failed { .. }) && !call.attempts.iter().any(may_land)
+    let theirs = receiver.has_landed((id, THEIRS));
+    matches!(call.phase, Phase::Failed { .. }) && !theirs && !call.attempts.iter().any(may_land)
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, NodeKind};
 use mainstay_machine::{
-    Action, Command, EffectStatus, EntryState, Evidence, Finding, Forecast, LookedUp, Quarantine,
-    Settle, SettleEnd, pending,
+    Action, Command, EffectStatus, EntryState, Event, Evidence, Finding, Forecast, LookedUp,
+    Quarantine, Settle, SettleEnd, pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, CostUnits, Failure, FailureKind, Millis, NodeId, Payload, Sent, Tokens,
@@ -19,7 +19,10 @@ use super::watch::Watch;
 use super::{model, undo};
 use crate::scenario::fair::Receiver;
 use crate::scenario::play::raise;
-use crate::scenario::world::{Facts, Held, World};
+use crate::scenario::world::{Facts, Held, ORIGIN, World};
+
+/// The attempt of another run whose key this one has taken over.
+pub(crate) const THEIRS: AttemptNo = AttemptNo(0);
 
 /// A run in a storm.
 pub(crate) struct Storm {
@@ -54,9 +57,26 @@ impl Storm {
     }
 
     fn turn(&mut self, command: Option<Command>) {
+        let mark = self.world.log.len();
         self.world.turn(command);
+        self.land_theirs(mark);
         self.receiver.pass(&self.world);
         self.watch.look(&self.world, &self.receiver);
+    }
+
+    /// What another run had sent before this one took its key over is in the world, or is not.
+    fn land_theirs(&mut self, mark: usize) {
+        let taken = self.world.log[mark..].iter().filter_map(|stamped| {
+            let Event::KeyTakenOver { call, .. } = stamped.event else {
+                return None;
+            };
+            let held = self.world.facts.held.get(&self.world.run.path(call))?;
+            held.has_landed.then_some(call)
+        });
+        for call in taken.collect::<Vec<_>>() {
+            let now = self.world.now;
+            self.receiver.land(&self.world, (call, THEIRS), now);
+        }
     }
 
     /// One thing happens.
@@ -233,8 +253,9 @@ impl Storm {
     /// Whether no request of the call has landed or will.
     fn is_lost(&self, id: CallId) -> bool {
         let call = self.world.run.calls().get(id).expect("it is asked about");
-        call.attempts.iter().all(|made| {
-            let request = (id, made.no);
+        let made = call.attempts.iter().map(|made| made.no);
+        made.chain([THEIRS]).all(|no| {
+            let request = (id, no);
             !self.receiver.has_landed(request) && !self.receiver.is_coming(request)
         })
     }
@@ -378,9 +399,12 @@ fn others(blow: Blow) -> Held {
         3 | 4 => EntryState::Open,
         _ => EntryState::Applied(Payload::from("\"theirs\"")),
     };
+    let cannot_go_on = blow.how >> 8 & 1 == 0;
     Held {
         state,
         same_request: blow.how >> 5 & 3 != 0,
+        abandoned: cannot_go_on.then(|| ORIGIN + Millis::new(u64::from(blow.how >> 18))),
+        has_landed: blow.how >> 9 & 1 == 0,
     }
 }
 

@@ -14,6 +14,7 @@ use mainstay_machine::{
 use mainstay_types::{AttemptNo, CallId, CostUnits, Reason, Tokens};
 
 use super::model;
+use super::storm::THEIRS;
 use crate::scenario::fair::Receiver;
 use crate::scenario::world::World;
 
@@ -104,6 +105,7 @@ impl Watch {
             | Event::CompensationWanted(_)
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
+            | Event::KeyTakenOver { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }
@@ -158,8 +160,8 @@ impl Watch {
             ) => false,
         };
         assert!(may, "a send while {status:?}");
-        for made in &call.attempts {
-            let request = (started.call, made.no);
+        for no in call.attempts.iter().map(|made| made.no).chain([THEIRS]) {
+            let request = (started.call, no);
             let may_land = receiver.has_landed(request) || receiver.is_coming(request);
             assert!(!may_land, "a second send beside {request:?}");
         }
@@ -198,7 +200,8 @@ impl Watch {
         let landed = |made: &mainstay_machine::Attempt| receiver.has_landed((undo, made.no));
         let status = call.effect.as_ref().map(|effect| &effect.status);
         let by_another = status == Some(&EffectStatus::Applied(Reason::AdoptedFromOtherRun));
-        let is_undone = by_another || call.attempts.iter().any(landed);
+        let theirs = receiver.has_landed((undo, THEIRS));
+        let is_undone = by_another || theirs || call.attempts.iter().any(landed);
         assert!(is_undone, "undone by nothing");
     }
 

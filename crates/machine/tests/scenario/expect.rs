@@ -20,8 +20,8 @@
 //! ```
 
 use mainstay_machine::{
-    Admission, BudgetState, Call, Decision, EffectStatus, EntryState, Event, Phase, RunState,
-    ToolCalled, ToolMade, effect, pending, view,
+    Admission, BudgetState, Call, CompensationWanted, Decision, EffectStatus, EntryState, Event,
+    Phase, RunState, ToolCalled, ToolMade, effect, pending, view,
 };
 use mainstay_types::{Millis, Timestamp};
 
@@ -318,6 +318,7 @@ impl See<'_> {
             | Event::EffectPartlyApplied { call }
             | Event::RepairWanted { call, .. }
             | Event::KeyAwaited { call, .. }
+            | Event::KeyTakenOver { call, .. }
             | Event::HardPathLost { call } => path(*call),
             Event::AttemptStarted(s) => format!("{}/{}", path(s.call), s.attempt),
             Event::AttemptSettled { call, attempt, .. }
@@ -344,13 +345,7 @@ impl See<'_> {
             | Event::AddendumRecorded { call, reason } => format!("{} {reason}", path(*call)),
             Event::ToolCalled(called) => self.show_tool_call(called),
             Event::ToolsDone { call } | Event::EffectCompensated { call } => path(*call),
-            Event::CompensationWanted(wanted) => format!(
-                "{} wanted={} cost={} retries={}",
-                path(wanted.call),
-                wanted.wanted,
-                wanted.cost,
-                wanted.retry_tokens
-            ),
+            Event::CompensationWanted(wanted) => show_wanted(&path(wanted.call), wanted),
             Event::EffectSettledByHand(settled) => {
                 format!("{} {}", path(settled.call), settled.ruling.as_str())
             }
@@ -503,6 +498,13 @@ const fn entry_word(state: &EntryState) -> &'static str {
         EntryState::NotApplied => "not_applied",
         EntryState::Compensated => "compensated",
     }
+}
+
+fn show_wanted(path: &str, wanted: &CompensationWanted) -> String {
+    format!(
+        "{path} wanted={} cost={} retries={}",
+        wanted.wanted, wanted.cost, wanted.retry_tokens
+    )
 }
 
 fn show_status(status: &EffectStatus) -> String {

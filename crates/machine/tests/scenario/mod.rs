@@ -40,3 +40,13 @@ pub(crate) fn check(text: &str) {
     ways::replayed(&live);
     ways::crashed(&live, &script);
 }
+
+/// Runs the scenario live and replayed only: its receiver does what none that is fair does (it acts
+/// after its stated bound, and again), so that it cannot be crashed into a fair world.
+#[track_caller]
+pub(crate) fn check_unfair(text: &str) {
+    let script = Script::parse(text);
+    let class = Arc::new(build::class(&script));
+    let live = Play::new(&script, class).run();
+    ways::replayed(&live);
+}

@@ -392,5 +392,7 @@ fn held(line: &Line) -> Held {
     Held {
         state,
         same_request: line.word(1) != "mismatch",
+        abandoned: line.time("abandoned").map(|by| ORIGIN + by),
+        has_landed: false,
     }
 }

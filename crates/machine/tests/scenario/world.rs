@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use mainstay_graph::TaskClass;
 use mainstay_machine::{
-    Action, AskStart, ClassRef, Command, EffectEntry, EntryState, Event, Evidence, Forecast, Run,
-    RunStarted, apply, decide, may_start, pending, start,
+    Abandoned, Action, AskStart, ClassRef, Command, EffectEntry, EntryState, Event, Evidence,
+    Forecast, Run, RunStarted, apply, decide, may_start, pending, start,
 };
 use mainstay_types::{
     CallId, CostUnits, Digest, Failure, FailureKind, LapNo, Millis, Payload, Refusal, RunId, Sent,
@@ -57,6 +57,10 @@ pub(crate) struct Facts {
 pub(crate) struct Held {
     pub(crate) state: EntryState,
     pub(crate) same_request: bool,
+    /// When the other run cannot go on: from when nothing of it can land any more.
+    pub(crate) abandoned: Option<Timestamp>,
+    /// Whether its request had landed by then.
+    pub(crate) has_landed: bool,
 }
 
 /// An event with the time of its turn.
@@ -283,6 +287,7 @@ impl World {
                 Some(entry) => Command::KeyHeld {
                     call,
                     entry: Box::new(entry.clone()),
+                    abandoned: self.abandoned(call, entry),
                 },
                 None if may_start(&self.run, call, self.now).is_ok() => self.authorize(call),
                 None => return false,
@@ -293,6 +298,21 @@ impl World {
             Action::Attempt { .. } | Action::LookUp { .. } | Action::WakeAt(_) => return false,
         };
         self.feed(command).unwrap_or(false)
+    }
+
+    fn has_taken_over(&self, id: CallId) -> bool {
+        let is_it = |stamped: &Stamped| stamped.event.takes_over(id);
+        self.log.iter().any(is_it)
+    }
+
+    /// What is known of a run that has a key and cannot go on with it.
+    fn abandoned(&self, call: CallId, entry: &EffectEntry) -> Option<Abandoned> {
+        let held = self.facts.held.get(&self.run.path(call))?;
+        let landed_by = held.abandoned?;
+        Some(Abandoned {
+            sent_at: entry.at,
+            absent_after: Some(landed_by),
+        })
     }
 
     pub(crate) fn authorize(&self, call: CallId) -> Command {
@@ -328,6 +348,9 @@ impl World {
                 return None;
             };
             let held = self.facts.held.get(&self.run.path(started.call))?;
+            if self.has_taken_over(started.call) {
+                return None;
+            }
             let call = self.run.calls().get(started.call)?;
             let key = &call.effect.as_ref()?.key;
             if held.state == EntryState::NotApplied || !key.is_shared() {

@@ -175,3 +175,81 @@ fn a_run_that_waits_for_a_key_asks_again_as_soon_as_it_is_settled() {
     ",
     );
 }
+
+#[test]
+fn a_key_whose_run_cannot_go_on_is_taken_over_and_asked_about_before_anything_is_sent() {
+    check(
+        "
+        write  order scope=business timeout=2s bound=500ms attempts=2
+        hold   order in_doubt abandoned=3s
+        start  answer_by=300s -> KeyTakenOver order, order in_doubt, lookup order 0s, \
+               no AttemptStarted, no EffectIntended
+        find   order absent   -> ControlSettled order NOT_FOUND_INSIDE_HORIZON, no AttemptStarted
+        at 3s
+        find   order absent   -> EffectAbsent order ABSENT_AFTER_HORIZON, AttemptStarted order/1
+        answer order          -> completed
+    ",
+    );
+    check(
+        "
+        write  order scope=business
+        hold   order open abandoned=3s
+        start  answer_by=300s -> KeyTakenOver order
+        find   order applied  -> EffectApplied order FOUND_APPLIED, completed, attempts order 0
+    ",
+    );
+}
+
+#[test]
+fn what_is_known_or_another_request_is_taken_over_by_nobody() {
+    check(
+        "
+        write  order scope=business
+        hold   order partly abandoned=3s
+        start  answer_by=300s -> KeyAwaited order, no KeyTakenOver
+        hold   order applied abandoned=3s
+        at 60s                -> EffectApplied order ADOPTED_FROM_OTHER_RUN, no KeyTakenOver
+    ",
+    );
+    check(
+        "
+        write  order scope=business
+        hold   order mismatch abandoned=3s
+        start  -> CallFailed order INVALID_INPUT IDEMPOTENCY_MISMATCH, no KeyTakenOver
+    ",
+    );
+}
+
+#[test]
+fn a_person_settles_what_was_taken_over_and_its_key_is_as_old_as_its_first_request() {
+    check(
+        "
+        write  order scope=business resolve=by_human timeout=2s
+        hold   order in_doubt abandoned=3s
+        start  answer_by=300s   -> KeyTakenOver order, no lookup
+        settle order not_applied -> SETTLE_REFUSED
+        at 3s
+        settle order not_applied -> EffectAbsent order SETTLED_BY_HAND, AttemptStarted order/1
+    ",
+    );
+    check(
+        "
+        write  order scope=business timeout=2s bound=500ms ttl=20s
+        hold   order in_doubt abandoned=3s
+        start  answer_by=300s   -> KeyTakenOver order
+        at 12s
+        find   order absent     -> EffectAbsent order ABSENT_AFTER_HORIZON, AttemptStarted order/1
+    ",
+    );
+}
+
+#[test]
+fn a_key_whose_effect_was_undone_is_used_up() {
+    check(
+        "
+        write  order scope=business
+        hold   order compensated
+        start  -> CallFailed order INVALID_INPUT COMPENSATED, handed_off, attempts order 0
+    ",
+    );
+}

@@ -10,7 +10,8 @@ use mainstay_machine::{
     effect,
 };
 use mainstay_types::{
-    AttemptNo, CallId, CostUnits, Failure, FailureKind, Millis, Payload, Reason, Rung, Sent, Tokens,
+    AttemptNo, CallId, CostUnits, Failure, FailureKind, Millis, Payload, Reason, RunId, Rung, Sent,
+    Tokens,
 };
 
 use crate::scenario::build;
@@ -26,6 +27,7 @@ const TABLE: &str = "
     Asked     -          -          -          in_doubt   -          -          -          -
     Applied   -          -          applied    applied    -          applied    applied    -
     Adopted   applied    -          -          -          -          -          applied    -
+    Taken     in_doubt   -          -          -          -          -          in_doubt   -
     Partly    -          -          -          partly     -          -          -          -
     Absent    -          -          absent     absent     -          absent     -          -
     Ruled     -          -          -          in_doubt   -          partly     -          -
@@ -170,6 +172,13 @@ fn event_of(call: CallId, what: Happens, run: &Run) -> Event {
             call,
             result,
             reason: Reason::AdoptedFromOtherRun,
+        },
+        Happens::Taken => Event::KeyTakenOver {
+            call,
+            holder: RunId::from_bytes([9; 16]),
+            sent_at: ORIGIN,
+            lookup_at: ORIGIN,
+            absent_after: ORIGIN,
         },
         Happens::Partly => Event::EffectPartlyApplied { call },
         Happens::Absent => absent(Reason::AbsentAfterHorizon),

@@ -1,6 +1,6 @@
 //! What a model asks for: one open intent of one effect, whatever it calls it and however often.
 
-use crate::scenario::check;
+use crate::scenario::{check, check_unfair};
 
 #[test]
 fn a_model_asks_is_answered_and_is_done() {
@@ -209,6 +209,43 @@ fn a_doubt_at_the_end_is_later_and_what_a_model_asked_for_is_not_asked_for_again
         ask    shop c2 order lamp -> ToolCalled shop c2 order slot=1, AttemptStarted order[1]/1
         answer order[1]
         done   shop -> completed
+    ",
+    );
+}
+
+#[test]
+fn what_is_found_late_of_an_earlier_call_is_the_result_of_the_next_under_its_key() {
+    check(
+        "
+        tool_write order timeout=2s bound=500ms attempts=1 scope=business
+        tools      shop offers=order
+        start answer_by=90s
+        ask   shop c1 order desk
+        lose  order[0]
+        at 3500ms
+        find  order[0] absent    -> CallFailed order[0]
+        gates closed
+        ask   shop c2 order desk -> ToolCalled shop c2 order slot=1, no AttemptStarted
+        answer order[0]/1        -> LateResult order[0]/1, EffectApplied order[0], \
+               EffectApplied order[1] ADOPTED_FROM_OTHER_RUN, entry order[0] applied
+        ask   shop c3 order desk -> ToolCalled shop c3 joins order[1], no AttemptStarted
+        gates open               -> no AttemptStarted
+    ",
+    );
+    check_unfair(
+        "
+        tool_write order timeout=2s bound=500ms attempts=1 scope=business
+        tools      shop offers=order
+        start answer_by=90s
+        ask   shop c1 order desk
+        lose  order[0]
+        at 3500ms
+        find  order[0] absent    -> CallFailed order[0]
+        ask   shop c2 order desk -> AttemptStarted order[1]/1
+        answer order[0]/1        -> LateResult order[0]/1, EffectApplied order[0]
+        fail  order[1] PERMANENT_PROVIDER answered -> EffectAbsent order[1], \
+               entry order[1] applied
+        ask   shop c3 order desk -> ToolCalled shop c3 joins order[0], no AttemptStarted
     ",
     );
 }

@@ -105,7 +105,7 @@ fn write_op(
     match op {
         Op::Summary(summary) => row.summary = Some(summary.clone()),
         Op::Drive(to) => row.drive = *to,
-        Op::Effect { entry, memory } => return effects::write(stage, entry, *memory),
+        Op::Effect { entry, memory, .. } => return effects::write(stage, entry, *memory),
         Op::Wait { key, version } => waits::register(stage, run, key, *version)?,
         Op::Alert(alert) => alerts::write(stage, alert)?,
         Op::StartKey { tenant, key, input } => {

@@ -180,7 +180,11 @@ fn what_is_open_or_in_doubt_never_expires_and_what_is_known_does() {
     for (n, state) in (1..).zip(&states) {
         let mut entry = effect(n, state.clone());
         entry.run = sample::run(1);
-        house.must(sample::next_part(1, u64::from(n)).with(Op::Effect { entry, memory }));
+        house.must(sample::next_part(1, u64::from(n)).with(Op::Effect {
+            entry,
+            memory,
+            over: None,
+        }));
     }
     let years = sample::at(400 * 24 * 60 * 60 * 1_000);
     house.ledger().prune(None, years, &mut |_, _| {}).unwrap();
@@ -196,12 +200,14 @@ fn an_entry_that_changed_since_is_kept_for_as_long_as_it_says_now() {
     let short = Op::Effect {
         entry: known.clone(),
         memory: Millis::new(10),
+        over: None,
     };
     house.must(sample::next_part(1, 1).with(short));
     let again = effect(1, EntryState::InDoubt);
     house.must(sample::next_part(1, 2).with(Op::Effect {
         entry: again,
         memory: Millis::new(10),
+        over: None,
     }));
     let later = sample::at(60_000);
     house.ledger().prune(None, later, &mut |_, _| {}).unwrap();
@@ -209,6 +215,7 @@ fn an_entry_that_changed_since_is_kept_for_as_long_as_it_says_now() {
     house.must(sample::next_part(1, 3).with(Op::Effect {
         entry: known,
         memory: Millis::new(10),
+        over: None,
     }));
     house.ledger().prune(None, later, &mut |_, _| {}).unwrap();
     assert!(house.holder(1).is_none());

@@ -286,6 +286,15 @@ fn of_effects() -> impl Strategy<Value = Event> {
                 next_at,
             }
         }),
+        (call(), run(), at(), at(), at()).prop_map(
+            |(call, holder, sent_at, lookup_at, absent_after)| Event::KeyTakenOver {
+                call,
+                holder,
+                sent_at,
+                lookup_at,
+                absent_after,
+            }
+        ),
         (call(), run(), at()).prop_map(|(call, holder, until)| Event::KeyAwaited {
             call,
             holder,

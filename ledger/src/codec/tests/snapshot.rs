@@ -147,13 +147,14 @@ fn golden(what: &str) -> PathBuf {
 }
 
 /// The logs that states are made of.
-fn logs() -> [Vec<Stamped>; 5] {
+fn logs() -> [Vec<Stamped>; 6] {
     [
         sample::story(1),
         sample::short_story(2),
         sample::repaired_story(3),
         sample::asked_story(4),
         sample::undone_story(5),
+        sample::taken_story(6),
     ]
 }
 

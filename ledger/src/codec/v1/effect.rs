@@ -84,6 +84,15 @@ frozen_event! { EffectPartlyAppliedV1 = EffectPartlyApplied { call: u32 } }
 frozen_event! {
     ControlSettledV1 = ControlSettled { call: u32, number: u32, reason: ReasonV1, next_at: i64 }
 }
+frozen_event! {
+    KeyTakenOverV1 = KeyTakenOver {
+        call: u32,
+        holder: [u8; 16],
+        sent_at: i64,
+        lookup_at: i64,
+        absent_after: i64,
+    }
+}
 frozen_event! { KeyAwaitedV1 = KeyAwaited { call: u32, holder: [u8; 16], until: i64 } }
 
 frozen! {
