@@ -97,7 +97,7 @@ impl Live {
             request,
             facts,
             provider,
-            is_of_crowd: last.is_some_and(|last| last.at < self.since),
+            is_of_crowd: last.is_some_and(|last| last.at < self.shared.time.opened_at()),
             cancel: cancel.clone(),
         };
         Some(outgoing::asking(

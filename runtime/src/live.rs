@@ -59,8 +59,6 @@ pub(crate) struct Live {
     pub(crate) taken: VecDeque<MessageId>,
     pub(crate) draining: bool,
     pub(crate) abandoned: bool,
-    /// Since when it is in memory here.
-    pub(crate) since: Timestamp,
     /// Another owner moved the run: what is out for it goes on and reports through the inbox.
     lease_lost: bool,
     /// The run is not to be looked at again by itself: it is parked, or the store takes nothing
@@ -118,7 +116,6 @@ impl Live {
         subject: Subject,
         (mailbox, receiver): (Mailbox, mpsc::Receiver<Message>),
     ) -> Box<Self> {
-        let since = shared.now();
         let spans = RunSpans::begin(subject.id, subject.run.class(), &subject.run);
         // In a place of its own: it is handed from task to task.
         Box::new(Self {
@@ -144,7 +141,6 @@ impl Live {
             taken: VecDeque::new(),
             draining: false,
             abandoned: false,
-            since,
             lease_lost: false,
             has_left: false,
         })

@@ -46,7 +46,7 @@ pub(crate) struct Asking {
     pub(crate) request: Payload,
     pub(crate) facts: AttemptFacts,
     pub(crate) provider: Arc<dyn Provider>,
-    /// What it asks about was sent before its run came into memory: there may be many of these.
+    /// What it asks about was sent before this engine was there: there may be many of these.
     pub(crate) is_of_crowd: bool,
     pub(crate) cancel: CancellationToken,
 }

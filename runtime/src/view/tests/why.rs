@@ -418,6 +418,33 @@ fn a_doubt_is_what_nobody_knows_and_no_number_helps() {
     );
 }
 
+/// Proven absent when it is too late to send it again under its key.
+#[test]
+fn a_key_that_is_too_old_is_told_with_the_memory_that_its_receiver_would_need() {
+    let mut story = Story::begin_of(1, {
+        let mut class = class();
+        for node in &mut class.nodes {
+            if let NodeKind::Each { effect, .. } = &mut node.kind {
+                effect.receiver_key_ttl = Some(Millis::new(13_000));
+            }
+        }
+        class
+    });
+    story.draft();
+    story.send_tickets();
+    let lost = Failure::new(FailureKind::EffectUnknown, Sent::MaybeSent);
+    story.fail(610, (ITEM, 1), lost);
+    story.answer(700, (CallId(5), 1), "\"T-18\"");
+    story.look_up(6_510, 1, Finding::NotFound);
+    let told = seen(&story);
+    let helps = change(&told, "receiver_key_ttl, in ms");
+    assert_eq!(helps["calls"], json!(["ticket_write[0]"]), "{told}");
+    assert_eq!(helps["is"], 13_000);
+    assert!(13_000 < helps["needs"].as_i64().unwrap(), "{helps}");
+    let run = story.run.head().unwrap().run;
+    assert_eq!(helps["command"], format!("mainstay effects --run {run}"));
+}
+
 #[test]
 fn a_run_that_is_over_tells_what_stopped_it_and_that_a_lap_may_follow() {
     let mut story = Story::begin_of(1, {

@@ -192,7 +192,7 @@ type Remedy = fn(About<'_>, &str, &Stop) -> ChangeView;
 
 /// By code. Others are not about a number, and their pages say what to do; what the lap's budget
 /// lacks is added up over all calls.
-const REMEDIES: [(Code, Remedy); 7] = [
+const REMEDIES: [(Code, Remedy); 8] = [
     (Code::RetryTokensExhausted, retry_cap),
     (Code::CapReached, cap),
     (Code::SoftYields, cap),
@@ -200,6 +200,7 @@ const REMEDIES: [(Code, Remedy); 7] = [
     (Code::DeadlineExhausted, deadline),
     (Code::KeyHeld, key),
     (Code::EffectInDoubt, doubt),
+    (Code::KeyTooOld, key_age),
 ];
 
 fn has_laps_left(about: About<'_>) -> bool {
@@ -225,6 +226,21 @@ fn doubt(about: About<'_>, _: &str, _: &Stop) -> ChangeView {
     let run = about.head.run;
     let command = format!("mainstay effects --run {run} --in-doubt");
     plain(how, Some(command))
+}
+
+/// The receiver may have forgotten the key: a person looks, and says what became of the write.
+fn key_age(about: About<'_>, call: &str, stop: &Stop) -> ChangeView {
+    let ms = |name| stop.number(name).unwrap_or(0);
+    let how = format!(
+        "no key that is younger stands for the same write: look for {call} at its receiver, and say \
+         what became of it; or a new version of the class whose `receiver_key_ttl` is as long as \
+         the receiver really keeps keys"
+    );
+    let run = about.head.run;
+    let command = format!("mainstay effects --run {run}");
+    let needs = ms("age_ms").saturating_add(ms("need_ms")).saturating_add(1);
+    let numbers = (count(ms("ttl_ms")), count(needs));
+    number("receiver_key_ttl, in ms", numbers, &how, Some(command))
 }
 
 fn retry_cap(_: About<'_>, call: &str, stop: &Stop) -> ChangeView {
