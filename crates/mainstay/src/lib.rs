@@ -24,8 +24,9 @@
 pub mod class {
     pub use mainstay_class::{
         Absolute, Budget, Builder, Call, Cap, Caps, Class, Cost, ErasedClass, Extend, Fail,
-        HandOff, OnLimit, PerRun, PerSlot, Predicate, Problems, Ref, Refs, Reserve, SoftRef,
-        TaskClass, Tool, ToolOutcome, ToolRecord, UnknownDependency, days, hours, mins, ms, secs,
+        HandOff, OnLate, OnLimit, PerRun, PerSlot, Predicate, Problems, Ref, Refs, Reserve,
+        SoftRef, TaskClass, Tool, ToolOutcome, ToolRecord, UnknownDependency, days, hours, mins,
+        ms, secs,
     };
 }
 

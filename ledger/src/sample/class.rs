@@ -127,6 +127,8 @@ fn contract(effect: EffectSemantics) -> Contract {
             base: Millis::new(100),
             max: Millis::from_secs(2),
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: false,
         retry_cap: None,
         fallbacks: Vec::new(),

@@ -6,9 +6,9 @@
 //!
 //! A class is written in the lowest form that can say all of it, so that a newer program gives the
 //! classes of an older one the fingerprints they always had. Form 2 adds `on_limit` and `caps`,
-//! form 3 `later_ms` and `repairs`, form 4 `tools`, and the call of that kind.
+//! form 3 `later_ms` and `repairs`, form 4 `tools`, and the call of that kind, form 5 `late`.
 //!
-//! Shape (form 4), every key always present, `null` for what is not set, times in milliseconds
+//! Shape (form 5), every key always present, `null` for what is not set, times in milliseconds
 //! (`_ms`), cost in micro-units (`_micros`), refs as places in `nodes` from 0, schemas as texts:
 //!
 //! ```text
@@ -23,6 +23,7 @@
 //!         dependencies: [{dependency, retry_tokens?, concurrency_tokens?, cost_micros?}]},
 //!  later_ms?, repairs: [ref],
 //!  tools: [{node: ref, about, per_run_max, arguments}],
+//!  late: [{node: ref, on_late: ("drop" | "keep" | "review")?, orphan_ttl_ms?}],
 //!  nodes: [{name, criticality: {kind: "hard"} | {kind: "soft" | "advisory", notice},
 //!           inputs: [ref], when: ref?, output,
 //!           call: {kind: "read", contract} | {kind: "write", contract, effect}
@@ -33,6 +34,7 @@
 //! ```
 
 mod fields;
+mod late;
 mod read;
 mod write;
 
@@ -44,7 +46,7 @@ use mainstay_types::{Code, Digest};
 use crate::class::TaskClass;
 
 /// The forms that can be read: the first, and the newest.
-pub(crate) const FORMS: [u32; 4] = [1, 2, 3, 4];
+pub(crate) const FORMS: [u32; 5] = [1, 2, 3, 4, 5];
 
 impl TaskClass {
     /// The class's stored form.

@@ -68,6 +68,8 @@ pub(crate) fn contract(name: &str) -> Contract {
             base: ms(50),
             max: ms(500),
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: false,
         retry_cap: None,
         fallbacks: Vec::new(),

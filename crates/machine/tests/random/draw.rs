@@ -364,6 +364,8 @@ fn contract(part: Part) -> Contract {
             base: short(4),
             max: timeout,
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: !writes && part.more >> 8 & 1 == 0,
         retry_cap: (part.more >> 1 & 7 == 0).then_some(Tokens::new(1)),
         fallbacks: fallbacks(part, writes),

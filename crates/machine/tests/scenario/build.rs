@@ -282,6 +282,8 @@ fn contract(line: &Line, name: &str) -> Contract {
             base: millis(base),
             max: millis(max),
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: line.option("repair").is_some(),
         retry_cap: line.number("cap").map(Tokens::new),
         fallbacks: fallbacks.unwrap_or_default(),
