@@ -40,8 +40,10 @@ struct Shelves {
 }
 
 impl Shelves {
-    fn of(&mut self, phase: &Phase) -> Option<&mut BTreeSet<CallId>> {
-        match phase {
+    fn of(&mut self, call: &Call) -> Option<&mut BTreeSet<CallId>> {
+        match &call.phase {
+            // What it needs opened again in a later lap: its code has its turn after that.
+            Phase::Preparing if 0 < call.needs_open => None,
             Phase::Preparing => Some(&mut self.preparing),
             Phase::Ready { .. } => Some(&mut self.ready),
             Phase::InFlight(_) => Some(&mut self.in_flight),
@@ -60,7 +62,7 @@ impl Shelves {
         if is_unstarted(&call.phase) {
             *self.unstarted.entry(call.node).or_default() += 1;
         }
-        if let Some(shelf) = self.of(&call.phase) {
+        if let Some(shelf) = self.of(call) {
             shelf.insert(id);
         }
     }
@@ -75,7 +77,7 @@ impl Shelves {
                 count.remove();
             }
         }
-        if let Some(shelf) = self.of(&call.phase) {
+        if let Some(shelf) = self.of(call) {
             shelf.remove(&id);
         }
     }
