@@ -38,6 +38,11 @@ impl Event {
             Self::ControlSettled { .. } => "ControlSettled",
             Self::KeyAwaited { .. } => "KeyAwaited",
             Self::LateResult { .. } => "LateResult",
+            Self::LateValueRecorded { .. } => "LateValueRecorded",
+            Self::AttemptOrphaned { .. } => "AttemptOrphaned",
+            Self::OrphanObserved { .. } => "OrphanObserved",
+            Self::OrphanAdopted { .. } => "OrphanAdopted",
+            Self::OrphanClosed { .. } => "OrphanClosed",
             Self::CancelRequested { .. } => "CancelRequested",
             Self::HardPathLost { .. } => "HardPathLost",
             Self::AnsweredLater { .. } => "AnsweredLater",
@@ -78,6 +83,11 @@ impl Event {
             | Self::ControlSettled { call, .. }
             | Self::KeyAwaited { call, .. }
             | Self::LateResult { call, .. }
+            | Self::LateValueRecorded { call, .. }
+            | Self::AttemptOrphaned { call, .. }
+            | Self::OrphanObserved { call, .. }
+            | Self::OrphanAdopted { call, .. }
+            | Self::OrphanClosed { call, .. }
             | Self::HardPathLost { call }
             | Self::ToolsDone { call }
             | Self::AddendumRecorded { call, .. } => Some(*call),

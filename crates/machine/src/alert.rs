@@ -4,10 +4,11 @@
 //! written with the event and neither lost nor made twice. It carries no payload and no text that
 //! user code or a provider wrote.
 
-use mainstay_graph::Resolution;
+use mainstay_graph::{OnLate, Resolution};
 use mainstay_types::{CallId, EffectKey, LapNo, Reason, RunId, Tenant, Timestamp};
 
 use crate::event::{ClassRef, Event, OutcomeKind};
+use crate::orphan::Seen;
 use crate::run::{Head, Run};
 
 /// Something a person or the host should hear of.
@@ -48,17 +49,24 @@ pub enum AlertKind {
     Quarantined,
     /// Something was learned about a lap after its outcome.
     Addendum,
+    /// An answer came too late to be its call's value, and somebody has to look at it: without a
+    /// key it may be a second effect.
+    LateResult,
+    /// Nothing was heard in its time of remote work that was given up.
+    OrphanOverdue,
 }
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::HandedOff,
         Self::InDoubt,
         Self::EndedLate,
         Self::PartlyApplied,
         Self::Quarantined,
         Self::Addendum,
+        Self::LateResult,
+        Self::OrphanOverdue,
     ];
 
     /// The stable text, for example `handed_off`.
@@ -71,6 +79,8 @@ impl AlertKind {
             Self::PartlyApplied => "partly_applied",
             Self::Quarantined => "quarantined",
             Self::Addendum => "addendum",
+            Self::LateResult => "late_result",
+            Self::OrphanOverdue => "orphan_overdue",
         }
     }
 }
@@ -112,6 +122,22 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         Event::AddendumRecorded { call, reason } => {
             vec![about(AlertKind::Addendum, Some(*call), reason.as_str())]
         }
+        Event::LateValueRecorded {
+            call,
+            policy: OnLate::Review,
+            ..
+        } => {
+            let reason = Reason::Answered.as_str();
+            vec![about(AlertKind::LateResult, Some(*call), reason)]
+        }
+        Event::OrphanObserved {
+            call,
+            seen: Seen::StillRunning,
+            ..
+        } => {
+            let reason = Reason::StillRunning.as_str();
+            vec![about(AlertKind::OrphanOverdue, Some(*call), reason)]
+        }
         Event::RunStarted(_)
         | Event::AdmissionDecided(_)
         | Event::NextDecided(_)
@@ -138,6 +164,11 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::ControlSettled { .. }
         | Event::KeyAwaited { .. }
         | Event::LateResult { .. }
+        | Event::LateValueRecorded { .. }
+        | Event::AttemptOrphaned { .. }
+        | Event::OrphanObserved { .. }
+        | Event::OrphanAdopted { .. }
+        | Event::OrphanClosed { .. }
         | Event::CancelRequested { .. }
         | Event::HardPathLost { .. }
         | Event::RunClosed

@@ -8,6 +8,7 @@ use mainstay_types::{
 };
 
 use crate::event::Prepared;
+use crate::orphan::Orphan;
 use crate::streak::Streak;
 use crate::tools::ToolsAsked;
 
@@ -44,6 +45,9 @@ pub struct Call {
     pub slot: u32,
     /// What a model has asked for, for a call that offers tools and has begun.
     pub asked: Option<ToolsAsked>,
+    /// A late answer that is kept, with the attempt that gave it: the call's value once it could
+    /// start again.
+    pub kept: Option<(AttemptNo, Payload)>,
 }
 
 impl Call {
@@ -70,6 +74,7 @@ impl Call {
             key_holder: None,
             slot: 1,
             asked: None,
+            kept: None,
         }
     }
 
@@ -283,6 +288,8 @@ pub struct Attempt {
     pub retry_tokens: Tokens,
     /// How it stands.
     pub state: AttemptState,
+    /// Whose it is, for one that was given up while it may have left.
+    pub orphan: Option<Box<Orphan>>,
 }
 
 /// How an attempt stands.
@@ -307,7 +314,7 @@ pub enum AttemptState {
         /// The assumed cost.
         cost: CostUnits,
     },
-    /// Its answer came after its call was settled otherwise.
+    /// It was over here, and what became of it was reported later.
     Late {
         /// What it cost.
         cost: CostUnits,

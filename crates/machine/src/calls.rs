@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_types::{CallId, NodeId};
 
-use crate::call::{Call, Phase};
+use crate::call::{Attempt, Call, Phase};
+use crate::orphan::Orphan;
 
 /// The calls, indexed by id and by shelf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,8 @@ struct Shelves {
     in_flight: BTreeSet<CallId>,
     in_doubt: BTreeSet<CallId>,
     items: BTreeSet<CallId>,
+    /// With orphans that hold their run, wherever the call itself stands.
+    watched: BTreeSet<CallId>,
     /// How many calls of each node have not begun. Every soft call of every turn asks, and looking
     /// at all calls for it costs more with each that is over. No node is here with none.
     unstarted: BTreeMap<NodeId, u32>,
@@ -65,6 +68,9 @@ impl Shelves {
         if let Some(shelf) = self.of(call) {
             shelf.insert(id);
         }
+        if call.attempts.iter().any(holds) {
+            self.watched.insert(id);
+        }
     }
 
     fn take(&mut self, id: CallId, call: &Call) {
@@ -80,6 +86,7 @@ impl Shelves {
         if let Some(shelf) = self.of(call) {
             shelf.remove(&id);
         }
+        self.watched.remove(&id);
     }
 }
 
@@ -147,6 +154,11 @@ impl Calls {
     /// Eaches whose items are open.
     pub fn with_items(&self) -> impl Iterator<Item = (CallId, &Call)> {
         self.shelf(&self.shelves.items)
+    }
+
+    /// Calls with orphans that hold their run.
+    pub fn watched(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.shelf(&self.shelves.watched)
     }
 
     /// Nodes with calls that have not begun or are to begin again, and how many.
@@ -225,6 +237,10 @@ impl Calls {
             self.shelves.put(id, call);
         }
     }
+}
+
+fn holds(attempt: &Attempt) -> bool {
+    attempt.orphan().is_some_and(Orphan::holds)
 }
 
 /// Whether an attempt of the call, its code or its items are still to begin.

@@ -33,6 +33,7 @@ mod lease;
 pub mod life;
 mod needs;
 pub mod next;
+pub mod orphan;
 pub mod parts;
 mod pending;
 mod prepare;
@@ -56,14 +57,15 @@ pub use budget::BudgetState;
 pub use by_hand::Ruling;
 pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair};
 pub use command::{
-    AskRaise, AskSettle, AskStart, AskTool, Command, EffectEntry, EntryState, Evidence, Finding,
-    LookedUp, Settle, SettleEnd,
+    AskOrphan, AskRaise, AskSettle, AskStart, AskTool, Command, EffectEntry, EntryState, Evidence,
+    Finding, LookedUp, OrphanWish, Settle, SettleEnd,
 };
 pub use decision::{Allowed, Decision, NextAction, Numbers, Refused};
 pub use event::{
     AttemptEnd, AttemptStarted, ClassRef, Event, LapStarted, LapTimes, LeaseTaken, OutcomeKind,
     Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
+pub use orphan::{Orphan, Seen, Stand};
 pub use parts::{Parts, RunParts, SNAPSHOT_SCHEMA};
 pub use run::{Asked, Head, Lap, LapOutcome, Quarantine, Run};
 pub use tools::{ToolCallId, ToolsAsked};

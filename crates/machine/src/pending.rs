@@ -8,7 +8,7 @@ use crate::action::Action;
 use crate::call::Phase;
 use crate::needs::{self, Needs};
 use crate::run::{Head, Run};
-use crate::{advance, attempt, doubt, effect, key_age, lap};
+use crate::{advance, attempt, doubt, effect, key_age, lap, orphan};
 
 pub(crate) fn pending(run: &Run, now: Timestamp) -> Vec<Action> {
     let Some(head) = run
@@ -75,11 +75,12 @@ fn new_work(run: &Run, head: &Head, now: Timestamp, actions: &mut Vec<Action>) {
 
 /// The next moment after `now` at which time alone changes what is due.
 fn wake_at(run: &Run, head: &Head, now: Timestamp) -> Option<Timestamp> {
+    let mut moments: Vec<Timestamp> = orphan::moments(run).collect();
     if head.lap.outcome.is_some() {
-        return None;
+        return moments.into_iter().filter(|&at| now < at).min();
     }
     let times = &head.lap.times;
-    let mut moments = vec![times.work_by, times.answer_by, times.doubt_until];
+    moments.extend([times.work_by, times.answer_by, times.doubt_until]);
     moments.extend(times.expires_at);
     moments.extend(head.held.iter().map(|held| held.until));
     for (_, call) in run.calls.ready() {

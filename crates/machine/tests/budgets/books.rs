@@ -153,6 +153,7 @@ impl Books {
             }
             Event::LapEnded { .. } => self.newest()?.has_ended = true,
             Event::RunClosed => self.is_closed = true,
+            Event::OrphanAdopted { .. } => self.is_closed = false,
             Event::AdmissionDecided(_)
             | Event::CallPrepared { .. }
             | Event::CallSettled { .. }
@@ -168,6 +169,10 @@ impl Books {
             | Event::EffectPartlyApplied { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
+            | Event::LateValueRecorded { .. }
+            | Event::AttemptOrphaned { .. }
+            | Event::OrphanObserved { .. }
+            | Event::OrphanClosed { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }

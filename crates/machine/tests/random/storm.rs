@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, NodeKind};
 use mainstay_machine::{
-    Action, Command, EffectStatus, EntryState, Evidence, Finding, Forecast, LookedUp, Quarantine,
-    Settle, SettleEnd, pending,
+    Action, Command, EffectStatus, EntryState, Event, Evidence, Finding, Forecast, LookedUp,
+    Quarantine, Settle, SettleEnd, pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, CostUnits, Failure, FailureKind, Millis, NodeId, Payload, Sent, Tokens,
@@ -16,6 +16,7 @@ use mainstay_types::{
 
 use super::draw::{Blow, Draw};
 use super::model;
+use super::orphans;
 use super::watch::Watch;
 use crate::scenario::fair::Receiver;
 use crate::scenario::play::raise;
@@ -54,9 +55,16 @@ impl Storm {
     }
 
     fn turn(&mut self, command: Option<Command>) {
+        let mark = self.world.log.len();
         self.world.turn(command);
         self.receiver.pass(&self.world);
         self.watch.look(&self.world, &self.receiver);
+        let new = self.world.log[mark..].iter();
+        self.ghosts
+            .extend(new.filter_map(|stamped| match stamped.event {
+                Event::AttemptOrphaned { call, attempt, .. } => Some((call, attempt)),
+                _ => None,
+            }));
     }
 
     /// One thing happens.
@@ -65,6 +73,12 @@ impl Storm {
         if 160 <= blow.what
             && blow.what < 200
             && let Some(command) = model::asks(&self.world.run, blow)
+        {
+            return self.turn(Some(command));
+        }
+        if 200 <= blow.what
+            && blow.what < 214
+            && let Some(command) = orphans::wishes(&self.world, blow)
         {
             return self.turn(Some(command));
         }
@@ -147,6 +161,7 @@ impl Storm {
 
     fn settle(&mut self, (call, attempt): (CallId, AttemptNo), end: SettleEnd, blow: Blow) {
         let evidence = evidence(blow);
+        self.watch.reported((call, attempt));
         self.turn(Some(Command::Settle(Settle {
             call,
             attempt,
@@ -250,6 +265,11 @@ impl Storm {
         }
         let end = if !is_write && blow.how & 1 == 0 || self.receiver.has_landed(request) {
             self.answer(request, blow)
+        } else if blow.how >> 25 & 7 == 0 {
+            SettleEnd::Failed(Failure::new(
+                FailureKind::TransientTransport,
+                Sent::MaybeSent,
+            ))
         } else {
             SettleEnd::Failed(failure(blow, sure(blow), is_write))
         };

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use mainstay_graph::{DependencyCap, FallbackKind};
 use mainstay_machine::caps::DependencyUse;
 use mainstay_machine::{
-    AttemptStarted, AttemptState, Call, EffectStatus, Event, Lap, Run, apply, pending,
+    AttemptStarted, AttemptState, Call, EffectStatus, Event, Lap, Phase, Run, apply, pending,
 };
 use mainstay_types::{AttemptNo, CallId, CostUnits, Tokens};
 
 use super::model;
+use super::orphans::Orphans;
 use crate::scenario::fair::Receiver;
 use crate::scenario::world::World;
 
@@ -23,6 +24,7 @@ pub(crate) struct Watch {
     ends: BTreeMap<(CallId, AttemptNo), u32>,
     /// Whether something cost more than its estimate, or a client library retried.
     overshot: bool,
+    orphans: Orphans,
 }
 
 impl Watch {
@@ -33,7 +35,21 @@ impl Watch {
             seen: 0,
             ends: BTreeMap::new(),
             overshot: false,
+            orphans: Orphans::of(world.run.class()),
         }
+    }
+
+    /// The end of an attempt is about to be reported.
+    pub(crate) fn reported(&mut self, request: (CallId, AttemptNo)) {
+        let call = self.run.calls().get(request.0);
+        // What is reported later was ended before, by whomever.
+        if call.is_some_and(|call| call.phase == Phase::InFlight(request.1)) {
+            self.orphans.report(request);
+        }
+    }
+
+    pub(crate) fn orphans(&self) -> &Orphans {
+        &self.orphans
     }
 
     /// Checks what is new in the log.
@@ -41,6 +57,8 @@ impl Watch {
     pub(crate) fn look(&mut self, world: &World, receiver: &Receiver) {
         for stamped in &world.log[self.seen..] {
             self.check_before(&stamped.event, receiver);
+            let holds = self.orphans.enter(stamped);
+            assert_eq!(holds, Ok(()), "{:?}", stamped.event);
             apply(&mut self.run, &stamped.event).expect("what was decided can be applied");
             self.check_budget();
         }
@@ -50,6 +68,7 @@ impl Watch {
             pending(&self.run, world.now),
             pending(&world.run, world.now)
         );
+        assert_eq!(self.orphans.is_told(world.now), Ok(()));
         receiver.assert_at_most_once();
         check_answer(world);
         check_attempts_out(world);
@@ -101,6 +120,11 @@ impl Watch {
             | Event::EffectPartlyApplied { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
+            | Event::LateValueRecorded { .. }
+            | Event::AttemptOrphaned { .. }
+            | Event::OrphanObserved { .. }
+            | Event::OrphanAdopted { .. }
+            | Event::OrphanClosed { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }

@@ -428,6 +428,7 @@ fn can_come_again(command: &Command) -> bool {
         | Command::Continue { .. }
         | Command::Raise { .. }
         | Command::SettleByHand(_)
+        | Command::Orphan(_)
         | Command::ToolCall(_)
         | Command::ToolsDone { .. }
         | Command::Terminate { .. }
