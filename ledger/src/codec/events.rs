@@ -11,6 +11,7 @@ use super::upcast::Older;
 use super::v1::call::*;
 use super::v1::decision::*;
 use super::v1::effect::*;
+use super::v1::orphan::*;
 use super::v1::run::*;
 use super::v1::tools::*;
 use super::v1::wire::WireEvent;
@@ -90,6 +91,11 @@ table! {
         EffectSettledByHand => EffectSettledByHandV1,
         ToolCalled => ToolCalledV1,
         ToolsDone => ToolsDoneV1,
+        AttemptOrphaned => AttemptOrphanedV1,
+        OrphanObserved => OrphanObservedV1,
+        OrphanAdopted => OrphanAdoptedV1,
+        OrphanClosed => OrphanClosedV1,
+        LateValueRecorded => LateValueRecordedV1,
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,

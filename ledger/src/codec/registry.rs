@@ -89,4 +89,9 @@ kinds! {
     EffectSettledByHand = 36, version 1;
     ToolCalled = 37, version 1;
     ToolsDone = 38, version 1;
+    AttemptOrphaned = 41, version 1;
+    OrphanObserved = 42, version 1;
+    OrphanAdopted = 43, version 1;
+    OrphanClosed = 44, version 1;
+    LateValueRecorded = 45, version 1;
 }

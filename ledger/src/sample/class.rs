@@ -111,7 +111,7 @@ pub(super) fn each() -> Node {
     )
 }
 
-fn contract(effect: EffectSemantics) -> Contract {
+pub(super) fn contract(effect: EffectSemantics) -> Contract {
     Contract {
         dependency: DependencyName::new("search").expect("a sample name is valid"),
         operation: "retrieve".to_owned(),

@@ -2,12 +2,12 @@
 //!
 //! Append only: each is a golden file of its own, under its name here.
 
-use mainstay_machine::{AskRaise, AskSettle, AskTool, Ruling, SettleEnd};
+use mainstay_machine::{AskOrphan, AskRaise, AskSettle, AskTool, OrphanWish, Ruling, SettleEnd};
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, NodeId, Payload, Sent,
 };
 
-use super::effect_key;
+use super::{at, effect_key};
 use crate::inbox::InboxCommand;
 
 /// Every sample command, with its name.
@@ -56,6 +56,16 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         prepared: super::events::prepared(r#"{"item":"desk"}"#, None),
         told: vec!["call_0".to_owned()],
     };
+    let orphan = |wish| {
+        InboxCommand::Orphan(AskOrphan {
+            call: CallId(301),
+            attempt: AttemptNo(2),
+            wish,
+            after: 1,
+            by: "anna (uid:1000)".to_owned(),
+            why: "it is our search".to_owned(),
+        })
+    };
     vec![
         ("cancel", InboxCommand::Cancel { by, why }),
         ("terminate", terminated),
@@ -66,6 +76,11 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         ("raise", InboxCommand::Raise(raised)),
         ("settle-by-hand", InboxCommand::SettleByHand(settled)),
         ("tool-call", InboxCommand::ToolCall(Box::new(asked))),
+        (
+            "orphan-adopt",
+            orphan(OrphanWish::Adopt { until: at(90_000) }),
+        ),
+        ("orphan-close", orphan(OrphanWish::Close)),
         ("tools-done", InboxCommand::ToolsDone { call: CallId(7) }),
     ]
 }

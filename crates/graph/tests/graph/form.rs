@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use mainstay_graph::TaskClass;
+use mainstay_graph::{OnLate, TaskClass};
 use mainstay_types::NodeId;
 use mainstay_types::json::{self, Value};
 use proptest::prelude::*;
 
-use crate::sample::{capped, contract_of, effect_of, graphs, meeting, ms, patient, shop};
+use crate::sample::{capped, contract_of, effect_of, graphs, late, meeting, ms, patient, shop};
 
 const GOLDEN: &str = include_str!("../../golden/class-form-1.json");
 const GOLDEN_2: &str = include_str!("../../golden/class-form-2.json");
 const GOLDEN_3: &str = include_str!("../../golden/class-form-3.json");
 const GOLDEN_4: &str = include_str!("../../golden/class-form-4.json");
+const GOLDEN_5: &str = include_str!("../../golden/class-form-5.json");
 
 type Change = fn(&mut TaskClass);
 
@@ -38,6 +39,8 @@ fn the_form_is_frozen_byte_for_byte() {
     assert_eq!(read_back(GOLDEN_3), patient());
     assert_eq!(stored(&shop()), GOLDEN_4.trim_end());
     assert_eq!(read_back(GOLDEN_4), shop());
+    assert_eq!(stored(&late()), GOLDEN_5.trim_end());
+    assert_eq!(read_back(GOLDEN_5), late());
 }
 
 #[test]
@@ -45,7 +48,7 @@ fn a_class_is_written_in_the_lowest_form_that_can_say_all_of_it() {
     let form = |class: &TaskClass| class.to_json().as_object().expect("an object")["form"].clone();
     assert_eq!(form(&meeting()), Value::from(1));
     assert_eq!(form(&shop()), Value::from(4));
-    let changes: [(u32, Change); 6] = [
+    let changes: [(u32, Change); 8] = [
         (2, |class| class.on_limit = mainstay_graph::OnLimit::Fail),
         (2, |class| class.caps.depth = Some(6)),
         (2, |class| class.caps.attempts = Some(40)),
@@ -54,6 +57,12 @@ fn a_class_is_written_in_the_lowest_form_that_can_say_all_of_it() {
         }),
         (3, |class| class.later = patient().later),
         (3, |class| contract_of(&mut class.nodes[0]).repair = true),
+        (5, |class| {
+            contract_of(&mut class.nodes[0]).on_late = Some(OnLate::Keep)
+        }),
+        (5, |class| {
+            contract_of(&mut class.nodes[0]).orphan_ttl = Some(ms(1))
+        }),
     ];
     for (number, change) in changes {
         let mut class = meeting();
@@ -233,7 +242,7 @@ fn refused(pointer: &str, new: impl Into<Value>, expected: &str) {
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
     refused("", 7, ": an object");
-    refused("/form", 5, "/form: 1 to 4, found 5");
+    refused("/form", 6, "/form: 1 to 5, found 6");
     refused("/form", 2, ": a field on_limit");
     refused(
         "/name",
@@ -287,6 +296,48 @@ fn what_does_not_fit_is_refused_with_its_place() {
         Value::List(vec![Value::from(0); 257]),
         "/result: a list of at most 256 items",
     );
+}
+
+#[test]
+fn what_is_said_of_late_answers_stands_once_for_nodes_that_make_attempts_in_order() {
+    let with = |change: &dyn Fn(&mut Vec<Value>)| {
+        let mut form = late().to_json();
+        if let Value::Object(fields) = &mut form
+            && let Some(Value::List(said)) = fields.get_mut("late")
+        {
+            change(said);
+        }
+        TaskClass::from_json(&form)
+    };
+    assert_eq!(with(&|_| {}), Ok(late()));
+    let refused = |change: &dyn Fn(&mut Vec<Value>)| {
+        let error = with(change).expect_err("it must not pass");
+        format!("{}: {}", error.at, error.expected)
+    };
+    let order = "/late: nodes that make attempts, each once, in order";
+    assert_eq!(refused(&|said| said.swap(0, 1)), order);
+    assert_eq!(refused(&|said| said.push(said[1].clone())), order);
+    let to = |key: &'static str, new: Value| {
+        move |said: &mut Vec<Value>| set(&mut said[0], &format!("/{key}"), new.clone())
+    };
+    assert_eq!(refused(&to("node", Value::from(200))), order);
+    assert_eq!(
+        refused(&|said| {
+            set(&mut said[0], "/on_late", Value::Null);
+            set(&mut said[0], "/orphan_ttl_ms", Value::Null);
+        }),
+        order,
+        "what says nothing does not stand there"
+    );
+    assert_eq!(
+        refused(&to("on_late", Value::from("forget"))),
+        "/late/0/on_late: drop, keep or review"
+    );
+    let mut mutants = std::collections::BTreeSet::from([late().fingerprint()]);
+    for (key, new) in [("on_late", "drop".into()), ("orphan_ttl_ms", 7.into())] {
+        let mutant = with(&to(key, new)).expect("it says something else");
+        assert!(mutants.insert(mutant.fingerprint()), "{key}");
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Strategies for what is stored as the value of a key: rows, entries, alerts, commands, waits.
 
 use mainstay_machine::{
-    Alert, AlertKind, AskRaise, AskSettle, AskTool, EffectEntry, EntryState, OutcomeKind, RunState,
-    SettleEnd, StateReason, Summary,
+    Alert, AlertKind, AskOrphan, AskRaise, AskSettle, AskTool, EffectEntry, EntryState, OrphanWish,
+    OutcomeKind, RunState, SettleEnd, StateReason, Summary,
 };
 use mainstay_types::{Code, EffectKey, LapNo, NodeId};
 use proptest::collection::vec;
@@ -161,6 +161,25 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
                 })
             }
         ),
+        (
+            call(),
+            attempt(),
+            option::of(at()),
+            any::<u32>(),
+            text(),
+            text()
+        )
+            .prop_map(|(call, attempt, until, after, by, why)| {
+                let adopt = |until| OrphanWish::Adopt { until };
+                InboxCommand::Orphan(AskOrphan {
+                    call,
+                    attempt,
+                    wish: until.map_or(OrphanWish::Close, adopt),
+                    after,
+                    by,
+                    why,
+                })
+            }),
         (any::<u32>(), any::<u32>(), budget(), text(), text()).prop_map(
             |(lap, after, more, by, why)| {
                 let lap = LapNo(lap);

@@ -26,9 +26,9 @@ use crate::wait::Waiters;
 const KEY: &[u8] = b"golden key";
 const SEQ: Seq = Seq(7);
 /// The registry as it is now.
-const REGISTRY: &str = "registry-8.txt";
+const REGISTRY: &str = "registry-9.txt";
 /// The registries of released versions, each of whose lines holds for ever.
-const REGISTRIES: [&str; 7] = [
+const REGISTRIES: [&str; 8] = [
     "registry.txt",
     "registry-2.txt",
     "registry-3.txt",
@@ -36,6 +36,7 @@ const REGISTRIES: [&str; 7] = [
     "registry-5.txt",
     "registry-6.txt",
     "registry-7.txt",
+    "registry-8.txt",
 ];
 const CHAIN: Chain = Chain::from_u32(0x1234_5678);
 

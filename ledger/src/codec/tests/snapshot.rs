@@ -147,12 +147,13 @@ fn golden(what: &str) -> PathBuf {
 }
 
 /// The logs that states are made of.
-fn logs() -> [Vec<Stamped>; 4] {
+fn logs() -> [Vec<Stamped>; 5] {
     [
         sample::story(1),
         sample::short_story(2),
         sample::repaired_story(3),
         sample::asked_story(4),
+        sample::orphaned_story(5),
     ]
 }
 
@@ -162,6 +163,7 @@ fn class_of(log: &[Stamped]) -> TaskClass {
     };
     match started.class.name.as_str() {
         "shop" => sample::shop(),
+        "late" => sample::late(),
         name => sample::class(name, 3),
     }
 }

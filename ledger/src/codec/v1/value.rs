@@ -7,6 +7,7 @@ use mainstay_machine::{Alert, AskRaise, AskSettle, EffectEntry, EntryState, Sett
 
 use super::call::FailureV1;
 use super::effect::EffectKeyV1;
+use super::orphan::AskOrphanV1;
 use super::run::{BudgetV1, ClassRefV1};
 use super::tools::AskToolV1;
 use super::wire::{Blob, Text, Wire, frozen};
@@ -175,6 +176,7 @@ pub(super) enum InboxCommandV1 {
     ToolsDone {
         call: u32,
     },
+    Orphan(AskOrphanV1),
 }
 
 frozen! {
@@ -224,6 +226,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
             InboxCommand::ToolsDone { call } => Self::ToolsDone {
                 call: Wire::wire(call),
             },
+            InboxCommand::Orphan(ask) => Self::Orphan(Wire::wire(ask)),
         }
     }
 
@@ -266,6 +269,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
             Self::ToolsDone { call } => InboxCommand::ToolsDone {
                 call: call.domain()?,
             },
+            Self::Orphan(ask) => InboxCommand::Orphan(ask.domain()?),
         })
     }
 }
