@@ -141,6 +141,7 @@ fn doing(command: &Command) -> Option<Doing> {
         | Command::Continue { .. }
         | Command::Raise(_)
         | Command::SettleByHand(_)
+        | Command::Orphan(_)
         | Command::ToolCall(_)
         | Command::ToolsDone { .. }
         | Command::Terminate { .. }

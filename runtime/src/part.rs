@@ -84,6 +84,8 @@ impl Turn<'_> {
             | Event::LapStarted(_)
             | Event::BudgetRaised(_)
             | Event::EffectSettledByHand(_)
+            | Event::OrphanAdopted { .. }
+            | Event::OrphanClosed { .. }
             | Event::ToolCalled(_)
             | Event::ToolsDone { .. }
             | Event::QuarantineLifted { .. }
@@ -115,6 +117,9 @@ impl Turn<'_> {
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
             | Event::LateResult { .. }
+            | Event::LateValueRecorded { .. }
+            | Event::AttemptOrphaned { .. }
+            | Event::OrphanObserved { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }
@@ -169,6 +174,11 @@ pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
         | Event::ControlSettled { .. }
         | Event::KeyAwaited { .. }
         | Event::LateResult { .. }
+        | Event::LateValueRecorded { .. }
+        | Event::AttemptOrphaned { .. }
+        | Event::OrphanObserved { .. }
+        | Event::OrphanAdopted { .. }
+        | Event::OrphanClosed { .. }
         | Event::CancelRequested { .. }
         | Event::HardPathLost { .. }
         | Event::AnsweredLater { .. }

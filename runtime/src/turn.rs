@@ -289,6 +289,7 @@ impl<'a> Turn<'a> {
             | Command::Continue { .. }
             | Command::Raise(_)
             | Command::SettleByHand(_)
+            | Command::Orphan(_)
             | Command::ToolCall(_)
             | Command::ToolsDone { .. }
             | Command::Terminate { .. }

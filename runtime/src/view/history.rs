@@ -75,6 +75,11 @@ impl History {
             | Event::EffectPartlyApplied { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
+            | Event::LateValueRecorded { .. }
+            | Event::AttemptOrphaned { .. }
+            | Event::OrphanObserved { .. }
+            | Event::OrphanAdopted { .. }
+            | Event::OrphanClosed { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }

@@ -15,6 +15,7 @@ use mainstay_types::{
 
 use super::call::dependency;
 use super::decided;
+use super::given_up;
 use super::hidden::is_code;
 use super::text::plain;
 
@@ -85,6 +86,19 @@ impl Teller<'_> {
             Event::LateResult { call, attempt, cost, client_retries } => {
                 self.late(*call, *attempt, (*cost, *client_retries))
             }
+            Event::LateValueRecorded { call, attempt, policy, value } => {
+                self.late_value((*call, *attempt), *policy, value.as_ref())
+            }
+            Event::AttemptOrphaned { call, attempt, owner, until } => {
+                self.orphaned((*call, *attempt), owner, *until)
+            }
+            Event::OrphanObserved { call, attempt, seen } => self.observed((*call, *attempt), *seen),
+            Event::OrphanAdopted { call, attempt, by, why, until } => {
+                self.adopted((*call, *attempt), (by, why), *until)
+            }
+            Event::OrphanClosed { call, attempt, by, why } => {
+                self.closed_orphan((*call, *attempt), (by, why))
+            }
             Event::CancelRequested { by, why } => format!("{by} asked the run to stop: {why}"),
             Event::HardPathLost { call } => self.lost(*call),
             Event::AnsweredLater { doubts, expected_by } => self.later(doubts, *expected_by),
@@ -130,11 +144,11 @@ impl Teller<'_> {
         self.run.path(call)
     }
 
-    fn attempt(&self, call: CallId, attempt: AttemptNo) -> String {
+    pub(super) fn attempt(&self, call: CallId, attempt: AttemptNo) -> String {
         format!("{} attempt {attempt}", self.path(call))
     }
 
-    fn at(&self, at: Timestamp) -> String {
+    pub(super) fn at(&self, at: Timestamp) -> String {
         moment(at.since(self.start))
     }
 
@@ -276,7 +290,7 @@ impl Teller<'_> {
             0 => String::new(),
             many => format!(", {many} retries of its client library"),
         };
-        format!("{attempt} answered too late to be used, cost {cost}{retries}")
+        format!("{attempt} was heard of when it was over, cost {cost}{retries}")
     }
 
     fn rescheduled(&self, call: CallId, rung: Rung, from: Timestamp, reason: Reason) -> String {
@@ -285,9 +299,11 @@ impl Teller<'_> {
     }
 
     fn settled(&self, call: CallId, rung: Rung, result: &Payload) -> String {
-        let from = match rung {
-            Rung(0) => String::new(),
-            rung => format!(" from {}", self.rung(call, rung)),
+        let kept = given_up::kept_from(self.run, call, result);
+        let from = match (kept, rung) {
+            (Some(no), _) => format!(" from the late answer of attempt {no}, which was kept"),
+            (None, Rung(0)) => String::new(),
+            (None, rung) => format!(" from {}", self.rung(call, rung)),
         };
         format!("{} has its value{from}: {}", self.path(call), bytes(result))
     }
@@ -458,7 +474,7 @@ fn failed(failure: &Failure, spent: &str) -> String {
     format!("{}, {}{code}, {spent}{wait}", failure.kind, failure.sent)
 }
 
-fn bytes(payload: &Payload) -> String {
+pub(super) fn bytes(payload: &Payload) -> String {
     count(payload.len(), "byte")
 }
 
