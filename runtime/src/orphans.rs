@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use mainstay_graph::OnLate;
 use mainstay_ledger::{InboxCommand, RunFilter};
-use mainstay_machine::{
-    AskOrphan, Attempt, Call, Command, Orphan, OrphanWish, Run, RunState, Stand,
-};
+use mainstay_machine::{AskOrphan, Command, Orphan, OrphanWish, Run, RunState, Stand};
 use mainstay_types::{
     AttemptNo, CallId, ClassName, Code, Millis, Refusal, RunId, Tenant, Timestamp, limits,
 };
@@ -76,9 +74,9 @@ impl Engine {
         page(self.shared(), filter, cursor).await
     }
 
-    /// Takes over what an attempt goes on doing, for so long: it is theirs, its run is open until it
-    /// is known what became of it, and an `orphan_overdue` is told when nothing was heard by then.
-    /// `call` is its path. Until when.
+    /// Takes over what an attempt goes on doing, for so long: it is theirs, its run is open until
+    /// it is known what became of it, and an `orphan_overdue` is told when nothing was heard by then.
+    /// `call` is its path. How it stands by that.
     ///
     /// Durable once this returns. Cancel safe: a dropped future may have asked. `ORPHAN_NOT_THERE`
     /// for an attempt that was not given up or of which it is known; `CALL_UNKNOWN`;
@@ -89,11 +87,10 @@ impl Engine {
         (call, attempt): (&str, AttemptNo),
         wait: Millis,
         (by, why): (&str, &str),
-    ) -> Result<Timestamp, EngineError> {
+    ) -> Result<OrphanRow, EngineError> {
         let until = self.shared().now() + wait;
         let wish = OrphanWish::Adopt { until };
-        wanted(self.shared(), run, (call, attempt), wish, Asks::of(by, why)).await?;
-        Ok(until)
+        wanted(self.shared(), (run, call, attempt), wish, Asks::of(by, why)).await
     }
 
     /// Says that nobody waits for what an attempt goes on doing. An answer that comes after all is
@@ -108,18 +105,18 @@ impl Engine {
         (by, why): (&str, &str),
     ) -> Result<(), EngineError> {
         let wish = OrphanWish::Close;
-        wanted(self.shared(), run, (call, attempt), wish, Asks::of(by, why)).await
+        let closed = wanted(self.shared(), (run, call, attempt), wish, Asks::of(by, why));
+        closed.await.map(drop)
     }
 }
 
 /// Has a person's wish taken by the run.
 async fn wanted(
     shared: &Arc<Shared>,
-    id: RunId,
-    (path, attempt): (&str, AttemptNo),
+    (id, path, attempt): (RunId, &str, AttemptNo),
     wish: OrphanWish,
     Asks { by, why }: Asks,
-) -> Result<(), EngineError> {
+) -> Result<OrphanRow, EngineError> {
     let run = load_run(shared, id).await?.run;
     let call = run.calls().iter().map(|(call, _)| call);
     let mut call = call.filter(|&call| run.path(call) == path);
@@ -138,7 +135,10 @@ async fn wanted(
     allowed(shared, &run, || Command::Orphan(ask.clone()))?;
     let run = taken(shared, id, InboxCommand::Orphan(ask.clone())).await?;
     match orphan(&run, (call, attempt)) {
-        Some(orphan) if is_taken(orphan, &ask) => Ok(()),
+        Some(orphan) if is_taken(orphan, &ask) => {
+            let row = row(&run, (call, attempt));
+            row.ok_or_else(|| Refusal::new(Code::RunUnknown).into())
+        }
         Some(orphan) if ask.after < orphan.adoptions => {
             let about = format!("{id}: somebody else took it over meanwhile; look, and ask again");
             Err(Refusal::new(Code::OrphanNotThere).about(about).into())
@@ -196,8 +196,9 @@ async fn of_run(
     };
     let (run, now) = (&loaded.run, shared.now());
     let made = run.calls().iter().flat_map(|(id, call)| {
-        let attempts = call.attempts.iter();
-        attempts.filter_map(move |made| row(run, (id, call, made), now))
+        let made = call.attempts.iter();
+        let open = made.filter(|made| made.orphan().is_some_and(|it| it.is_open(now)));
+        open.filter_map(move |made| row(run, (id, made.no)))
     });
     let overdue = Stand::Overdue.as_str();
     Ok(made
@@ -205,17 +206,14 @@ async fn of_run(
         .collect())
 }
 
-fn row(
-    run: &Run,
-    (id, call, made): (CallId, &Call, &Attempt),
-    now: Timestamp,
-) -> Option<OrphanRow> {
-    let orphan = made.orphan().filter(|orphan| orphan.is_open(now))?;
-    let head = run.head()?;
+fn row(run: &Run, (id, no): (CallId, AttemptNo)) -> Option<OrphanRow> {
+    let (head, call) = (run.head()?, run.calls().get(id)?);
+    let made = call.attempt(no)?;
+    let orphan = made.orphan()?;
     Some(OrphanRow {
         run: head.run,
         call: run.path(id),
-        attempt: made.no,
+        attempt: no,
         owner: orphan.owner.clone(),
         class: head.class.name.clone(),
         tenant: head.tenant.clone(),

@@ -187,8 +187,8 @@ impl<I: Value, K: Kind> Call<'_, I, K> {
         self.promised(|promise| promise.cancel = cancel)
     }
 
-    /// What is done with an answer that comes too late to be this call's value: after a cancel, after
-    /// the lap's end, after another attempt's. Its cost is recorded whatever is done with it.
+    /// What is done with an answer that comes too late to be this call's value: after a cancel,
+    /// after the lap's end, after another attempt's. Its cost is recorded whatever is done with it.
     /// Default: a read drops it, a write under a key has it under its key, a write without key is
     /// reviewed by a person. What a write did is never dropped: that is a problem of the class.
     pub fn on_late(mut self, on_late: OnLate) -> Self

@@ -111,8 +111,8 @@ pub enum CancelSemantics {
     Confirmed,
 }
 
-/// What is done with an answer that comes too late to be the value of its call. Its cost is recorded
-/// whatever is done with it. Source: mission A20.
+/// What is done with an answer that comes too late to be the value of its call. Its cost is
+/// recorded whatever is done with it. Source: mission A20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnLate {
     /// It is thrown away. Only for reads.
@@ -125,8 +125,8 @@ pub enum OnLate {
 }
 
 impl OnLate {
-    /// The default for what an attempt does to the world: reads drop, a write under a key keeps, one
-    /// without may have changed something twice and is reviewed.
+    /// The default for what an attempt does to the world: reads drop, a write under a key keeps,
+    /// one without may have changed something twice and is reviewed.
     #[must_use]
     pub const fn of(effect: EffectSemantics) -> Self {
         match effect {

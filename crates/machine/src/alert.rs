@@ -93,16 +93,10 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
     };
     let about = |kind, call, reason: &str| alert(run, head, at, (kind, call, reason));
     match event {
-        Event::LapEnded {
-            outcome,
-            reason,
-            at: ended_at,
-            ..
-        } => {
-            let late = head.lap.later.is_some() || head.lap.times.answer_by < *ended_at;
-            let kind = ended(*outcome, late);
-            let made = kind.map(|kind| about(kind, None, reason.as_str()));
-            made.into_iter().collect()
+        Event::LapEnded { .. } | Event::LateValueRecorded { .. } | Event::OrphanObserved { .. } => {
+            let told = of_end(head, event).or(of_late(event)).into_iter();
+            told.map(|(kind, reason)| about(kind, event.call(), reason.as_str()))
+                .collect()
         }
         Event::AnsweredLater { doubts, .. } => {
             let reason = Reason::AnswerTimeReached.as_str();
@@ -121,22 +115,6 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         }
         Event::AddendumRecorded { call, reason } => {
             vec![about(AlertKind::Addendum, Some(*call), reason.as_str())]
-        }
-        Event::LateValueRecorded {
-            call,
-            policy: OnLate::Review,
-            ..
-        } => {
-            let reason = Reason::Answered.as_str();
-            vec![about(AlertKind::LateResult, Some(*call), reason)]
-        }
-        Event::OrphanObserved {
-            call,
-            seen: Seen::StillRunning,
-            ..
-        } => {
-            let reason = Reason::StillRunning.as_str();
-            vec![about(AlertKind::OrphanOverdue, Some(*call), reason)]
         }
         Event::RunStarted(_)
         | Event::AdmissionDecided(_)
@@ -164,9 +142,7 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::ControlSettled { .. }
         | Event::KeyAwaited { .. }
         | Event::LateResult { .. }
-        | Event::LateValueRecorded { .. }
         | Event::AttemptOrphaned { .. }
-        | Event::OrphanObserved { .. }
         | Event::OrphanAdopted { .. }
         | Event::OrphanClosed { .. }
         | Event::CancelRequested { .. }
@@ -177,6 +153,40 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::LapStarted(_)
         | Event::BudgetRaised(_) => Vec::new(),
     }
+}
+
+/// What somebody has to hear of a late answer, and of what was given up.
+const fn of_late(event: &Event) -> Option<(AlertKind, Reason)> {
+    if let Event::LateValueRecorded {
+        policy: OnLate::Review,
+        ..
+    } = event
+    {
+        return Some((AlertKind::LateResult, Reason::Answered));
+    }
+    let Event::OrphanObserved {
+        seen: Seen::StillRunning,
+        ..
+    } = event
+    else {
+        return None;
+    };
+    Some((AlertKind::OrphanOverdue, Reason::StillRunning))
+}
+
+/// What somebody has to hear of a lap's end.
+fn of_end(head: &Head, event: &Event) -> Option<(AlertKind, Reason)> {
+    let Event::LapEnded {
+        outcome,
+        reason,
+        at,
+        ..
+    } = event
+    else {
+        return None;
+    };
+    let is_late = head.lap.later.is_some() || head.lap.times.answer_by < *at;
+    ended(*outcome, is_late).map(|kind| (kind, *reason))
 }
 
 /// What the end of a lap is to those who do not wait for its answer.

@@ -251,7 +251,8 @@ pub(crate) fn ended(run: &Run, outcome: OutcomeKind, reason: Reason, at: Timesta
     events
 }
 
-/// Settles the reads that are out, at what was reserved for them; what they go on doing is `owner`'s.
+/// Settles the reads that are out, at what was reserved for them; what they go on doing is
+/// `owner`'s.
 fn stop_reads(run: &Run, reason: Reason, owner: &str) -> Vec<Event> {
     let mut events = Vec::new();
     for (id, call) in run.calls.in_flight().filter(|(_, call)| !run.writes(call)) {

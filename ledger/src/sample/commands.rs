@@ -56,16 +56,6 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         prepared: super::events::prepared(r#"{"item":"desk"}"#, None),
         told: vec!["call_0".to_owned()],
     };
-    let orphan = |wish| {
-        InboxCommand::Orphan(AskOrphan {
-            call: CallId(301),
-            attempt: AttemptNo(2),
-            wish,
-            after: 1,
-            by: "anna (uid:1000)".to_owned(),
-            why: "it is our search".to_owned(),
-        })
-    };
     vec![
         ("cancel", InboxCommand::Cancel { by, why }),
         ("terminate", terminated),
@@ -83,4 +73,15 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         ("orphan-close", orphan(OrphanWish::Close)),
         ("tools-done", InboxCommand::ToolsDone { call: CallId(7) }),
     ]
+}
+
+fn orphan(wish: OrphanWish) -> InboxCommand {
+    InboxCommand::Orphan(AskOrphan {
+        call: CallId(301),
+        attempt: AttemptNo(2),
+        wish,
+        after: 1,
+        by: "anna (uid:1000)".to_owned(),
+        why: "it is our search".to_owned(),
+    })
 }

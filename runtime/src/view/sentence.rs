@@ -5,7 +5,7 @@
 
 use mainstay_ledger::Recorded;
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, Event, LapStarted, LeaseTaken, OutcomeKind, Prepared, Run,
+    AttemptEnd, AttemptStarted, Event, LapStarted, LeaseTaken, OutcomeKind, Prepared, Raise, Run,
     RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
 use mainstay_types::{
@@ -65,9 +65,8 @@ impl Teller<'_> {
             }
             Event::CallOmitted { call, reason } => self.omitted(*call, *reason),
             Event::CallSkipped { call } => self.of(*call, "is skipped: its predicate said no"),
-            Event::CallFailed { call, kind, reason } => {
-                self.of(*call, &format!("failed: {kind}, {reason}"))
-            }
+            Event::CallFailed { call, kind, reason } =>
+                self.of(*call, &format!("failed: {kind}, {reason}")),
             Event::CodeFailed { call, kind, .. } => self.code_failed(*call, *kind),
             Event::EffectIntended { call, key } => self.intended(*call, key),
             Event::EffectApplied { call, result, reason } => self.applied(*call, result, *reason),
@@ -86,19 +85,16 @@ impl Teller<'_> {
             Event::LateResult { call, attempt, cost, client_retries } => {
                 self.late(*call, *attempt, (*cost, *client_retries))
             }
-            Event::LateValueRecorded { call, attempt, policy, value } => {
-                self.late_value((*call, *attempt), *policy, value.as_ref())
-            }
-            Event::AttemptOrphaned { call, attempt, owner, until } => {
-                self.orphaned((*call, *attempt), owner, *until)
-            }
-            Event::OrphanObserved { call, attempt, seen } => self.observed((*call, *attempt), *seen),
-            Event::OrphanAdopted { call, attempt, by, why, until } => {
-                self.adopted((*call, *attempt), (by, why), *until)
-            }
-            Event::OrphanClosed { call, attempt, by, why } => {
-                self.closed_orphan((*call, *attempt), (by, why))
-            }
+            Event::LateValueRecorded { call, attempt, policy, value } =>
+                self.late_value((*call, *attempt), *policy, value.as_ref()),
+            Event::AttemptOrphaned { call, attempt, owner, until } =>
+                self.orphaned((*call, *attempt), owner, *until),
+            Event::OrphanObserved { call, attempt, seen } =>
+                self.observed((*call, *attempt), *seen),
+            Event::OrphanAdopted { call, attempt, by, why, until } =>
+                self.adopted((*call, *attempt), (by, why), *until),
+            Event::OrphanClosed { call, attempt, by, why } =>
+                self.closed_orphan((*call, *attempt), (by, why)),
             Event::CancelRequested { by, why } => format!("{by} asked the run to stop: {why}"),
             Event::HardPathLost { call } => self.lost(*call),
             Event::AnsweredLater { doubts, expected_by } => self.later(doubts, *expected_by),
@@ -108,19 +104,10 @@ impl Teller<'_> {
             Event::AddendumRecorded { call, reason } => self.learned(*call, *reason),
             Event::RunClosed => "the run is closed: it owes nothing".to_owned(),
             Event::RunQuarantined(why) => format!("the run is quarantined: {}", why.code),
-            Event::QuarantineLifted { by, why } => {
-                format!("{by} had the run driven again: {why}")
-            }
+            Event::QuarantineLifted { by, why } => format!("{by} had the run driven again: {why}"),
             Event::RunTerminated { by, why } => format!("{by} ended the run: {why}"),
             Event::LapStarted(started) => self.lap_started(started),
-            Event::BudgetRaised(raised) => format!(
-                "{} raised the budget by {}, {} and {} cost units: {}",
-                raised.by,
-                tokens(raised.more.retry_tokens, "retry token"),
-                tokens(raised.more.concurrency_tokens, "concurrency token"),
-                raised.more.cost_units,
-                raised.why
-            ),
+            Event::BudgetRaised(raised) => budget_raised(raised),
         }
     }
 
@@ -487,4 +474,15 @@ fn count(n: usize, word: &str) -> String {
         1 => format!("1 {word}"),
         n => format!("{n} {word}s"),
     }
+}
+
+fn budget_raised(raised: &Raise) -> String {
+    format!(
+        "{} raised the budget by {}, {} and {} cost units: {}",
+        raised.by,
+        tokens(raised.more.retry_tokens, "retry token"),
+        tokens(raised.more.concurrency_tokens, "concurrency token"),
+        raised.more.cost_units,
+        raised.why
+    )
 }

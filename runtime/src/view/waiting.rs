@@ -34,7 +34,7 @@ pub(super) fn reasons(run: &Run, head: &Head, state: RunState) -> Vec<String> {
     }
 }
 
-/// After the outcome only what is out, in doubt or given up and to be watched is waited for.
+/// After the outcome only what is out, in doubt or given up and watched is waited for.
 fn owed(run: &Run) -> impl Iterator<Item = String> + '_ {
     let open = run.calls().in_flight().chain(run.calls().in_doubt());
     let open = open.filter_map(|(id, call)| of_call(run, id, call));

@@ -349,8 +349,10 @@ fn what_a_write_did_is_not_dropped_and_without_a_key_it_is_reviewed() {
     check(
         &class,
         &[
-            "error CONTRACT_INVALID [order]: it drops late answers, but what a write did stays done",
-            "error CONTRACT_INVALID [items]: it drops late answers, but what a write did stays done",
+            "error CONTRACT_INVALID [order]: it drops late answers, but what a write did stays \
+             done",
+            "error CONTRACT_INVALID [items]: it drops late answers, but what a write did stays \
+             done",
             "warning CONTRACT_INVALID [mail]: it keeps late answers and tells nobody, but without a \
              key each of them may be a second effect",
         ],

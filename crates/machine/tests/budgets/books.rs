@@ -148,9 +148,7 @@ impl Books {
                 client_retries,
             } => self.correct((*call, *attempt), (*cost, *client_retries))?,
             Event::RepairWanted { call, of } => self.entry((*call, *of))?.counts = false,
-            Event::EffectAbsent { call, reason } => {
-                self.call(*call)?.is_absent = *reason == Reason::AbsentAfterHorizon;
-            }
+            Event::EffectAbsent { call, reason } => self.absent(*call, *reason)?,
             Event::LapEnded { .. } => self.newest()?.has_ended = true,
             Event::RunClosed => self.is_closed = true,
             Event::OrphanAdopted { .. } => self.is_closed = false,
@@ -184,6 +182,11 @@ impl Books {
             | Event::RunTerminated { .. } => return Ok(()),
         }
         self.check(event)
+    }
+
+    fn absent(&mut self, call: CallId, reason: Reason) -> Result<(), Broken> {
+        self.call(call)?.is_absent = reason == Reason::AbsentAfterHorizon;
+        Ok(())
     }
 
     fn open(&mut self, no: LapNo, limits: Budget, times: LapTimes) {

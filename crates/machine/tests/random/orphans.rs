@@ -115,59 +115,35 @@ impl Orphans {
     }
 
     /// Enters one event; says which law it breaks.
+    // One line per arm: a table that is read down.
+    #[rustfmt::skip]
     pub(crate) fn enter(&mut self, Stamped { at, event }: &Stamped) -> Holds {
         let due = self.due.take();
         let is_orphaned = matches!(event, Event::AttemptOrphaned { .. });
         keep(due.is_some() == is_orphaned, Law::Owned)?;
         match event {
-            Event::ListRecorded { call, items } => {
-                let node = self.node(*call);
-                self.nodes.extend(items.iter().map(|_| node));
-            }
-            Event::ToolCalled(called) => match &called.made {
-                ToolMade::New { node, .. } => self.nodes.push(*node),
-                ToolMade::Joined(_) => {}
-            },
-            Event::AttemptStarted(sent) => {
-                self.sent.insert((sent.call, sent.attempt), *sent);
-            }
-            Event::AttemptSettled {
-                call, attempt, end, ..
-            } => self.settled((*call, *attempt), end),
-            Event::AttemptOrphaned {
-                call,
-                attempt,
-                owner,
-                until,
-            } => self.orphaned(due, (*call, *attempt), owner, *until)?,
-            Event::OrphanObserved {
-                call,
-                attempt,
-                seen,
-            } => self.observed((*call, *attempt), *seen, *at)?,
-            Event::OrphanAdopted {
-                call,
-                attempt,
-                until,
-                ..
-            } => self.adopted((*call, *attempt), *until)?,
+            Event::ListRecorded { call, items } => self.listed(*call, items.len()),
+            Event::ToolCalled(called) => self.asked(&called.made),
+            Event::AttemptStarted(sent) => drop(self.sent.insert((sent.call, sent.attempt), *sent)),
+            Event::AttemptSettled { call, attempt, end, .. } =>
+                self.settled((*call, *attempt), end),
+            Event::AttemptOrphaned { call, attempt, owner, until } =>
+                self.orphaned(due, (*call, *attempt), owner, *until)?,
+            Event::OrphanObserved { call, attempt, seen } =>
+                self.observed((*call, *attempt), *seen, *at)?,
+            Event::OrphanAdopted { call, attempt, until, .. } =>
+                self.adopted((*call, *attempt), *until)?,
             Event::OrphanClosed { call, attempt, .. } => self.closed((*call, *attempt))?,
-            Event::LateValueRecorded {
-                call,
-                attempt,
-                policy,
-                value,
-            } => self.late((*call, *attempt), *policy, value.as_ref())?,
-            Event::CallSettled { call, .. } | Event::EffectApplied { call, .. } => {
-                keep(self.values.insert(*call), Law::OneValue)?;
-            }
+            Event::LateValueRecorded { call, attempt, policy, value } =>
+                self.late((*call, *attempt), *policy, value.as_ref())?,
+            Event::CallSettled { call, .. } | Event::EffectApplied { call, .. } =>
+                keep(self.values.insert(*call), Law::OneValue)?,
             Event::RunClosed => keep(!self.known.values().any(waits), Law::Held)?,
             Event::CancelRequested { by, .. } => self.cancel = Some(by.clone()),
             Event::LapStarted(_) => self.cancel = None,
             Event::RunQuarantined(_) => self.is_quarantined = true,
-            Event::QuarantineLifted { .. } | Event::RunTerminated { .. } => {
-                self.is_quarantined = false;
-            }
+            Event::QuarantineLifted { .. } | Event::RunTerminated { .. } =>
+                self.is_quarantined = false,
             Event::RunStarted(_)
             | Event::AdmissionDecided(_)
             | Event::LeaseTaken(_)
@@ -197,6 +173,18 @@ impl Orphans {
         }
         self.last = Some(event.clone());
         Ok(())
+    }
+
+    fn listed(&mut self, call: CallId, items: usize) {
+        let node = self.node(call);
+        self.nodes.extend(std::iter::repeat_n(node, items));
+    }
+
+    fn asked(&mut self, made: &ToolMade) {
+        match made {
+            ToolMade::New { node, .. } => self.nodes.push(*node),
+            ToolMade::Joined(_) => {}
+        }
     }
 
     /// After a turn at `now`: whoever had to hear of something by now has heard.

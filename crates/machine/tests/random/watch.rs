@@ -84,13 +84,7 @@ impl Watch {
                 client_retries,
                 ..
             } => {
-                let made = self
-                    .run
-                    .calls()
-                    .get(*call)
-                    .and_then(|call| call.attempt(*attempt));
-                let reserved = made.map_or(CostUnits::ZERO, |made| made.reserved);
-                self.overshot |= reserved < *cost || 0 < *client_retries;
+                self.overshot |= self.reserved(*call, *attempt) < *cost || 0 < *client_retries;
                 self.count_end(*call, *attempt);
             }
             Event::ToolCalled(called) => model::check(&self.run, called, receiver),
@@ -145,6 +139,12 @@ impl Watch {
                 assert_eq!(started.lap, head.lap.no.next());
             }
         }
+    }
+
+    fn reserved(&self, call: CallId, attempt: AttemptNo) -> CostUnits {
+        let call = self.run.calls().get(call);
+        let made = call.and_then(|call| call.attempt(attempt));
+        made.map_or(CostUnits::ZERO, |made| made.reserved)
     }
 
     fn count_end(&mut self, call: CallId, attempt: AttemptNo) {

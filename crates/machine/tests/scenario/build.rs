@@ -2,7 +2,8 @@
 //!
 //! Nodes: `read soft advisory write each local when NAME [needs=a,b] [when=p] [attempts= timeout=
 //! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes asks=DEPENDENCY
-//! cancel=none late=drop|keep|review orphan_ttl=] [notice=] [max= scope= effect= bound= ttl= resolve=]`, `tool_read tool_write NAME
+//! cancel=none late=drop|keep|review orphan_ttl=] [notice=] [max= scope= effect= bound= ttl=
+//! resolve=]`, `tool_read tool_write NAME
 //! [most= rule=] ..` and `tools NAME offers=a,b [most=]`; then `result NAME..`
 //! (default: the last node), `reserve [synthesis= reconcile= deliver=]`, `cap DEPENDENCY [retries=
 //! at_once= cost=]`; without `asks` a node asks the dependency of its own name.

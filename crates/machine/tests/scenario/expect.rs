@@ -343,45 +343,16 @@ impl See<'_> {
             Event::AttemptSettled { call, attempt, .. }
             | Event::AttemptInterrupted { call, attempt, .. }
             | Event::LateResult { call, attempt, .. } => format!("{}/{attempt}", path(*call)),
-            Event::AttemptOrphaned {
-                call,
-                attempt,
-                owner,
-                until,
-            } => format!("{}/{attempt} {owner} {}", path(*call), until_word(*until)),
-            Event::OrphanObserved {
-                call,
-                attempt,
-                seen,
-            } => format!("{}/{attempt} {}", path(*call), seen.as_str()),
-            Event::OrphanAdopted {
-                call,
-                attempt,
-                by,
-                until,
-                ..
-            } => format!("{}/{attempt} {by} {}", path(*call), until_word(*until)),
-            Event::OrphanClosed {
-                call, attempt, by, ..
-            } => format!("{}/{attempt} {by}", path(*call)),
-            Event::LateValueRecorded {
-                call,
-                attempt,
-                policy,
-                value,
-            } => {
-                let value = value.as_ref().map_or("without_value", |_| "with_value");
-                format!("{}/{attempt} {} {value}", path(*call), policy.as_str())
+            Event::AttemptOrphaned { call, attempt, .. }
+            | Event::OrphanObserved { call, attempt, .. }
+            | Event::OrphanAdopted { call, attempt, .. }
+            | Event::OrphanClosed { call, attempt, .. }
+            | Event::LateValueRecorded { call, attempt, .. } => {
+                format!("{}/{attempt} {}", path(*call), show_late(event))
             }
             Event::CallSettled { call, rung, .. } => format!("{} rung={rung}", path(*call)),
-            Event::CallRescheduled {
-                call,
-                rung,
-                not_before,
-                reason,
-            } => {
-                let wait = not_before.since(self.world.now).get();
-                format!("{} rung={rung} wait={wait}ms {reason}", path(*call))
+            Event::CallRescheduled { call, .. } => {
+                format!("{} {}", path(*call), self.show_wait(event))
             }
             Event::NextDecided(decision) => show_decision(&path(decision.call), decision),
             Event::AdmissionDecided(admission) => show_admission(admission),
@@ -420,6 +391,21 @@ impl See<'_> {
             Event::LapStarted(started) => format!("lap={}", started.lap),
         };
         format!("{} {rest}", event.name()).trim_end().to_owned()
+    }
+
+    /// What an event says of a call that waits.
+    fn show_wait(&self, event: &Event) -> String {
+        let Event::CallRescheduled {
+            rung,
+            not_before,
+            reason,
+            ..
+        } = event
+        else {
+            return String::new();
+        };
+        let wait = not_before.since(self.world.now).get();
+        format!("rung={rung} wait={wait}ms {reason}")
     }
 
     fn show_tool_call(&self, called: &ToolCalled) -> String {
@@ -534,6 +520,27 @@ impl See<'_> {
         self.moment(expected, actual)
             .map_err(|actual| format!("{name}={actual}"))
     }
+}
+
+/// What an event says of an attempt that is over and of which something is heard, or nothing.
+fn show_late(event: &Event) -> String {
+    if let Event::AttemptOrphaned { owner, until, .. } = event {
+        return format!("{owner} {}", until_word(*until));
+    }
+    if let Event::OrphanObserved { seen, .. } = event {
+        return seen.as_str().to_owned();
+    }
+    if let Event::OrphanAdopted { by, until, .. } = event {
+        return format!("{by} {}", until_word(*until));
+    }
+    if let Event::OrphanClosed { by, .. } = event {
+        return by.clone();
+    }
+    let Event::LateValueRecorded { policy, value, .. } = event else {
+        return String::new();
+    };
+    let value = value.as_ref().map_or("without_value", |_| "with_value");
+    format!("{} {value}", policy.as_str())
 }
 
 fn until_word(until: Timestamp) -> String {

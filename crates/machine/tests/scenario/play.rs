@@ -171,8 +171,8 @@ impl<'a> Play<'a> {
         }));
     }
 
-    /// `adopt PATH/N [for=TIME] [by=WHO] [after=N]`, `close PATH/N [by=WHO] [after=N]`: what a person
-    /// wants done about an orphan as they see it; `after` says how often it had been taken over.
+    /// `adopt PATH/N [for=TIME] [by=WHO] [after=N]`, `close PATH/N [by=WHO] [after=N]`: what a
+    /// person wants done about an orphan as they see it; `after`: how often it was taken over.
     fn orphan(&mut self, line: &Line) {
         line.only(&["for", "by", "after"]);
         let (call, attempt) = self.attempt(line.word(0));

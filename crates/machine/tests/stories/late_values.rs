@@ -1,4 +1,4 @@
-//! Answers that come too late to be their call's value: dropped, kept or reviewed, as the class says.
+//! Answers that come too late to be their call's value: dropped, kept or reviewed by the class.
 
 use crate::scenario::check;
 

@@ -132,22 +132,7 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
             end
         }),
         effect_key().prop_map(|key| InboxCommand::KeySettled { key }),
-        (
-            call(),
-            tool_call_id(),
-            any::<u16>(),
-            prepared(),
-            vec(tool_call_id(), 0..4)
-        )
-            .prop_map(|(tools, id, tool, prepared, told)| {
-                InboxCommand::ToolCall(Box::new(AskTool {
-                    tools,
-                    id,
-                    tool: NodeId(tool),
-                    prepared,
-                    told,
-                }))
-            }),
+        tool_call().prop_map(|ask| InboxCommand::ToolCall(Box::new(ask))),
         call().prop_map(|call| InboxCommand::ToolsDone { call }),
         (call(), attempt(), ruling(), payload(), text(), text()).prop_map(
             |(call, attempt, ruling, result, by, why)| {
@@ -161,25 +146,7 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
                 })
             }
         ),
-        (
-            call(),
-            attempt(),
-            option::of(at()),
-            any::<u32>(),
-            text(),
-            text()
-        )
-            .prop_map(|(call, attempt, until, after, by, why)| {
-                let adopt = |until| OrphanWish::Adopt { until };
-                InboxCommand::Orphan(AskOrphan {
-                    call,
-                    attempt,
-                    wish: until.map_or(OrphanWish::Close, adopt),
-                    after,
-                    by,
-                    why,
-                })
-            }),
+        orphan().prop_map(InboxCommand::Orphan),
         (any::<u32>(), any::<u32>(), budget(), text(), text()).prop_map(
             |(lap, after, more, by, why)| {
                 let lap = LapNo(lap);
@@ -193,6 +160,34 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
             }
         ),
     ]
+}
+
+fn tool_call() -> impl Strategy<Value = AskTool> {
+    let told = vec(tool_call_id(), 0..4);
+    (call(), tool_call_id(), any::<u16>(), prepared(), told).prop_map(
+        |(tools, id, tool, prepared, told)| AskTool {
+            tools,
+            id,
+            tool: NodeId(tool),
+            prepared,
+            told,
+        },
+    )
+}
+
+fn orphan() -> impl Strategy<Value = AskOrphan> {
+    let adopt = |until| OrphanWish::Adopt { until };
+    let wish = option::of(at()).prop_map(move |until| until.map_or(OrphanWish::Close, adopt));
+    (call(), attempt(), wish, any::<u32>(), text(), text()).prop_map(
+        |(call, attempt, wish, after, by, why)| AskOrphan {
+            call,
+            attempt,
+            wish,
+            after,
+            by,
+            why,
+        },
+    )
 }
 
 /// Any runs that wait for a key.

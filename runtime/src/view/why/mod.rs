@@ -168,7 +168,7 @@ fn because(about: About<'_>, state: RunState) -> String {
             });
             match state == RunState::Ended {
                 true => format!(
-                    "{ended}; what is still out, in doubt or given up and to be watched is waited for"
+                    "{ended}; what is still out, in doubt or given up and watched is waited for"
                 ),
                 false => format!("it is over: {ended}"),
             }

@@ -5,14 +5,19 @@
 //! then is its provider's affair: a cancel is no roll-back. Its whole life is the table below, and
 //! there is no other way through. Nothing here sends anything.
 
+mod apply;
+
 use mainstay_graph::{EffectSemantics, OnLate};
 use mainstay_types::{
-    AttemptNo, CallId, Code, Corrupt, FailureKind, Millis, Payload, Refusal, Sent, Timestamp,
-    limits,
+    AttemptNo, CallId, Code, FailureKind, Millis, Payload, Refusal, Sent, Timestamp, limits,
+};
+
+pub(crate) use apply::{
+    apply_adopted, apply_closed, apply_given_up, apply_late_value, apply_observed,
 };
 
 use crate::attempt;
-use crate::call::{Attempt, AttemptState, Call};
+use crate::call::{Attempt, Call};
 use crate::command::{AskOrphan, OrphanWish, SettleEnd};
 use crate::doubt;
 use crate::event::Event;
@@ -399,132 +404,4 @@ fn check_until(until: Timestamp, now: Timestamp) -> Result<(), Refusal> {
             .with("limit_ms", most.get())
             .about("an orphan is taken over for a bounded time; take it over again when it ends")),
     }
-}
-
-pub(crate) fn apply_given_up(
-    run: &mut Run,
-    (id, no): (CallId, AttemptNo),
-    owner: &str,
-    until: Timestamp,
-) -> Result<(), Corrupt> {
-    let name = "AttemptOrphaned";
-    let call = guard::stored(run, id, name)?;
-    let was_stopped = |made: &Attempt| match &made.state {
-        AttemptState::Failed { failure, .. } => {
-            failure.kind == FailureKind::Canceled && failure.sent == Sent::MaybeSent
-        }
-        AttemptState::InFlight
-        | AttemptState::Answered { .. }
-        | AttemptState::Interrupted { .. }
-        | AttemptState::Late { .. } => false,
-    };
-    let contract = run.class().node(call.node).contract();
-    let (Some(contract), true) = (contract, call.attempt(no).is_some_and(was_stopped)) else {
-        return Err(Corrupt::new(name, format!("attempt {no} was not given up")));
-    };
-    let (what, stand) = match contract.late() {
-        OnLate::Drop | OnLate::Keep => (Happens::Left, Stand::Left),
-        OnLate::Review => (Happens::Watched, Stand::Watched),
-    };
-    let owner = owner.to_owned();
-    pass(run, (id, no), what, name, move |orphan| {
-        *orphan = Some(Box::new(Orphan {
-            owner,
-            until,
-            stand,
-            adoptions: 0,
-        }));
-    })
-}
-
-pub(crate) fn apply_observed(
-    run: &mut Run,
-    (id, no): (CallId, AttemptNo),
-    seen: Seen,
-) -> Result<(), Corrupt> {
-    let (what, stand) = match seen {
-        Seen::StillRunning => (Happens::Unheard, Stand::Overdue),
-        Seen::Canceled | Seen::CompletedLate | Seen::Failed => {
-            (Happens::Heard, Stand::Observed(seen))
-        }
-    };
-    pass(run, (id, no), what, "OrphanObserved", |orphan| {
-        if let Some(orphan) = orphan {
-            orphan.stand = stand;
-        }
-    })
-}
-
-/// Its run is open again until it is known what became of it.
-pub(crate) fn apply_adopted(
-    run: &mut Run,
-    (id, no): (CallId, AttemptNo),
-    by: &str,
-    until: Timestamp,
-) -> Result<(), Corrupt> {
-    let name = "OrphanAdopted";
-    pass(run, (id, no), Happens::Adopted, name, |orphan| {
-        if let Some(orphan) = orphan {
-            (orphan.owner, orphan.until) = (by.to_owned(), until);
-            orphan.stand = Stand::Adopted;
-            orphan.adoptions = orphan.adoptions.saturating_add(1);
-        }
-    })?;
-    guard::head_mut(run, name)?.closed = false;
-    Ok(())
-}
-
-pub(crate) fn apply_closed(run: &mut Run, of: (CallId, AttemptNo)) -> Result<(), Corrupt> {
-    pass(run, of, Happens::Closed, "OrphanClosed", |orphan| {
-        if let Some(orphan) = orphan {
-            orphan.stand = Stand::Closed;
-        }
-    })
-}
-
-/// A read's late answer is kept for when its call opens again; the newest attempt's counts.
-pub(crate) fn apply_late_value(
-    run: &mut Run,
-    (id, no): (CallId, AttemptNo),
-    policy: OnLate,
-    value: Option<&Payload>,
-) -> Result<(), Corrupt> {
-    let name = "LateValueRecorded";
-    let call = guard::stored(run, id, name)?;
-    let state = call.attempt(no).map(|made| &made.state);
-    if !matches!(state, Some(AttemptState::Late { .. })) {
-        return Err(Corrupt::new(name, format!("attempt {no} is not late")));
-    }
-    let is_kept = match policy {
-        OnLate::Keep => !run.writes(call),
-        OnLate::Drop | OnLate::Review => false,
-    };
-    let newest = call.kept.as_ref().map(|(kept, _)| *kept);
-    if let Some(value) = value.filter(|_| is_kept && newest < Some(no)) {
-        run.calls
-            .update(id, |call| call.kept = Some((no, value.clone())));
-    }
-    Ok(())
-}
-
-/// It happens, and the orphan stands where the table has it.
-fn pass(
-    run: &mut Run,
-    (id, no): (CallId, AttemptNo),
-    what: Happens,
-    name: &'static str,
-    change: impl FnOnce(&mut Option<Box<Orphan>>),
-) -> Result<(), Corrupt> {
-    let made = guard::stored(run, id, name)?.attempt(no);
-    let made = made.ok_or_else(|| Corrupt::new(name, format!("no attempt {no}")))?;
-    let Some(to) = table(Stage::of(made.orphan()), what) else {
-        return Err(guard::misplaced(run, id, name));
-    };
-    run.calls.update(id, |call| {
-        if let Some(made) = call.attempts.iter_mut().find(|made| made.no == no) {
-            change(&mut made.orphan);
-            assert_eq!(to, Stage::of(made.orphan()), "{what:?} leads there");
-        }
-    });
-    Ok(())
 }
