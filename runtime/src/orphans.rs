@@ -75,8 +75,8 @@ impl Engine {
     }
 
     /// Takes over what an attempt goes on doing, for so long: it is theirs, its run is open until
-    /// it is known what became of it, and an `orphan_overdue` is told when nothing was heard by then.
-    /// `call` is its path. How it stands by that.
+    /// it is known what became of it, and an `orphan_overdue` is told when nothing was heard by
+    /// then. `call` is its path. How it stands by that.
     ///
     /// Durable once this returns. Cancel safe: a dropped future may have asked. `ORPHAN_NOT_THERE`
     /// for an attempt that was not given up or of which it is known; `CALL_UNKNOWN`;

@@ -46,8 +46,9 @@ pub mod engine {
     pub use mainstay_runtime::view::{AnswerView, OneEffect, RunView};
     pub use mainstay_runtime::{
         Addendum, Answer, Budget, Companion, Doubtful, EffectFilter, EffectPage, EffectRow, Engine,
-        EngineBuilder, EngineError, Later, NotDriven, NotDrivenReason, Outcome, Ports, RunHandle,
-        ShutdownReport, Start, Status, Stay, ToolAnswer, ToolSchema, Tools, WeakEngine, system,
+        EngineBuilder, EngineError, Later, NotDriven, NotDrivenReason, OrphanFilter, OrphanPage,
+        OrphanRow, Outcome, Ports, RunHandle, ShutdownReport, Start, Status, Stay, ToolAnswer,
+        ToolSchema, Tools, WeakEngine, system,
     };
 }
 

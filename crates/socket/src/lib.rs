@@ -24,7 +24,7 @@
 //! | `GET` | `/effect` | `key`; one effect, `payloads=true`, `form=text` as above |
 //! | `POST` | `/effect/settle` | body `{"key", "ruling", "result", "by", "why"}` |
 //! | `GET` | `/orphans` | `run`, `overdue`, `cursor` |
-//! | `POST` | `/orphan/adopt`, `/orphan/close` | body `{"run_id", "call", "attempt", "by", "why"}` |
+//! | `POST` | `/orphan/adopt`, `/close` | body `{"run_id", "call", "attempt", "for_ms", ..}` |
 //! | `GET` | `/classes`, `/classes/NAME` | stored task classes; `version` |
 //!
 //! An error is one object `{code, message, hint, retry_helps}`. A command's `by` gets the uid that

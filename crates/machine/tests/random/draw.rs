@@ -365,7 +365,10 @@ fn contract(part: Part) -> Contract {
             max: timeout,
         },
         on_late: on_late(part),
-        orphan_ttl: (part.cost % 3 == 0).then(|| Millis::new(1 + part.timeout)),
+        orphan_ttl: part
+            .cost
+            .is_multiple_of(3)
+            .then(|| Millis::new(1 + part.timeout)),
         repair: !writes && part.more >> 8 & 1 == 0,
         retry_cap: (part.more >> 1 & 7 == 0).then_some(Tokens::new(1)),
         fallbacks: fallbacks(part, writes),

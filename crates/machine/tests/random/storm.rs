@@ -59,12 +59,11 @@ impl Storm {
         self.world.turn(command);
         self.receiver.pass(&self.world);
         self.watch.look(&self.world, &self.receiver);
-        let new = self.world.log[mark..].iter();
-        self.ghosts
-            .extend(new.filter_map(|stamped| match stamped.event {
-                Event::AttemptOrphaned { call, attempt, .. } => Some((call, attempt)),
-                _ => None,
-            }));
+        for stamped in &self.world.log[mark..] {
+            if let Event::AttemptOrphaned { call, attempt, .. } = stamped.event {
+                self.ghosts.push((call, attempt));
+            }
+        }
     }
 
     /// One thing happens.
