@@ -13,6 +13,7 @@ use mainstay_types::{
 };
 
 use crate::world::classes::{Question, Told};
+use crate::world::witness::witnessed;
 use crate::world::{Does, Life, Minutes, Moment, World, minutes};
 
 const ANNA: (&str, &str) = ("anna (uid:1000)", "it is our search");
@@ -315,4 +316,36 @@ fn closed_by_crash(world: &World, dies: Option<(usize, Moment)>) -> usize {
     assert_eq!(times(world, run, "RunClosed"), 1);
     world.must_be_sound();
     usize::try_from(world.ledger.appends() - before).expect("few")
+}
+
+#[test]
+fn what_happens_to_an_orphan_is_counted_by_place_and_state_and_by_nothing_that_names_a_user() {
+    let world = World::new();
+    let class = class(&world, OnLate::Review);
+    let (_, told) = witnessed(|| {
+        let life = world.live(&[class.erased()]);
+        let run = canceled(&life, &class);
+        life.run_for(400_000);
+        let adopted = life.block_on(life.engine.adopt_orphan(run, TOLD, mins(60), ANNA));
+        adopted.expect("it is overdue, and so open");
+        reports(&life, &world, run, (1, answer()));
+        let second = canceled(&life, &class);
+        let closed = life.block_on(life.engine.close_orphan(second, TOLD, ANNA));
+        closed.expect("it is open");
+    });
+    let count = |state: &str| told.count("mainstay_orphan_task_total", &format!("state={state}"));
+    let states = [
+        "given_up",
+        "still_running",
+        "adopted",
+        "completed_late",
+        "closed",
+        "failed",
+    ];
+    assert_eq!(states.map(count), [2, 1, 1, 1, 1, 0]);
+    let labels: Vec<&String> = told.counters.keys().collect();
+    let named = labels
+        .iter()
+        .any(|label| label.contains("anna") || label.contains("bob"));
+    assert!(!named, "{labels:?}");
 }
