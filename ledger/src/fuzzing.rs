@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use mainstay_graph::Budget;
 use mainstay_machine::{
-    AskCompensate, AskRaise, AskSettle, Command, Quarantine, Ruling, Run, apply, decide, pending,
-    view,
+    AskCompensate, AskOrphan, AskRaise, AskSettle, Command, OrphanWish, Quarantine, Ruling, Run,
+    apply, decide, pending, view,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, CostUnits, LapNo, Millis, Payload, Seq, Timestamp, Tokens, WorkerId,
@@ -231,6 +231,23 @@ fn compensate(run: &Run) -> Command {
     })
 }
 
+/// What a person wants of the first orphan there is.
+fn orphan(run: &Run, wish: OrphanWish) -> Command {
+    let mut orphans = run.calls().iter().flat_map(|(id, call)| {
+        let made = call.attempts.iter();
+        made.filter_map(move |made| Some((id, made.no, made.orphan()?.adoptions)))
+    });
+    let (call, attempt, after) = orphans.next().unwrap_or((CallId(0), AttemptNo(1), 0));
+    Command::Orphan(AskOrphan {
+        call,
+        attempt,
+        wish,
+        after,
+        by: "uid 1000".to_owned(),
+        why: "fuzzed".to_owned(),
+    })
+}
+
 fn commands(run: &Run) -> Vec<Command> {
     let (by, why) = (|| "uid 1000".to_owned(), || "fuzzed".to_owned());
     let lap = run.head().map_or(LapNo(1), |head| head.lap.no);
@@ -263,6 +280,13 @@ fn commands(run: &Run) -> Vec<Command> {
         by_hand(run, Ruling::Applied),
         by_hand(run, Ruling::NotApplied),
         compensate(run),
+        orphan(
+            run,
+            OrphanWish::Adopt {
+                until: Timestamp::from_millis(i64::MAX),
+            },
+        ),
+        orphan(run, OrphanWish::Close),
         Command::Terminate {
             by: by(),
             why: why(),

@@ -3,7 +3,7 @@
 //! An inbox command is never fenced by an epoch and never applied twice: its message id is
 //! acknowledged in the same commit as the events it caused.
 
-use mainstay_machine::{AskCompensate, AskRaise, AskSettle, AskTool, SettleEnd};
+use mainstay_machine::{AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, SettleEnd};
 use mainstay_types::{AttemptNo, CallId, EffectKey, LapNo, MessageId, limits};
 
 /// A command from outside the run's owner.
@@ -45,6 +45,8 @@ pub enum InboxCommand {
         /// The call that offers tools.
         call: CallId,
     },
+    /// A person says what is to be done about remote work that no run waits for.
+    Orphan(AskOrphan),
     /// An attempt is over: evidence from an owner that lost the run meanwhile.
     Settle {
         /// Which call.
@@ -81,6 +83,7 @@ impl InboxCommand {
             | Self::Continue { .. }
             | Self::Raise(_)
             | Self::Compensate(_)
+            | Self::Orphan(_)
             | Self::ToolsDone { .. }
             | Self::KeySettled { .. } => 0,
         }

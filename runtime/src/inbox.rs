@@ -17,6 +17,7 @@ pub(crate) fn input(message: InboxMessage, evidence: Evidence) -> Input {
         InboxCommand::Raise(ask) => Command::Raise(ask),
         InboxCommand::SettleByHand(ask) => Command::SettleByHand(ask),
         InboxCommand::Compensate(ask) => Command::Compensate(ask),
+        InboxCommand::Orphan(ask) => Command::Orphan(ask),
         InboxCommand::ToolCall(ask) => Command::ToolCall(ask),
         InboxCommand::ToolsDone { call } => Command::ToolsDone { call },
         InboxCommand::Settle { call, attempt, end } => Command::Settle(Settle {

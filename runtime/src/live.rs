@@ -290,7 +290,8 @@ impl Live {
             return false;
         };
         let is_open = !head.closed && head.quarantined.is_none();
-        let owes_nothing = self.run.calls().in_doubt().next().is_none();
+        let calls = self.run.calls();
+        let owes_nothing = calls.in_doubt().next().is_none() && calls.watched().next().is_none();
         let is_wrong = is_open && (head.lap.outcome.is_none() || owes_nothing);
         is_wrong && self.running.is_empty() && self.wake_at.is_none() && !self.is_draining()
     }

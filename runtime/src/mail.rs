@@ -142,6 +142,7 @@ fn doing(command: &Command) -> Option<Doing> {
         | Command::Raise(_)
         | Command::SettleByHand(_)
         | Command::Compensate(_)
+        | Command::Orphan(_)
         | Command::ToolCall(_)
         | Command::ToolsDone { .. }
         | Command::Terminate { .. }

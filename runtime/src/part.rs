@@ -79,6 +79,8 @@ impl Turn<'_> {
             | Event::BudgetRaised(_)
             | Event::EffectSettledByHand(_)
             | Event::CompensationWanted(_)
+            | Event::OrphanAdopted { .. }
+            | Event::OrphanClosed { .. }
             | Event::ToolCalled(_)
             | Event::ToolsDone { .. }
             | Event::QuarantineLifted { .. }
@@ -112,6 +114,9 @@ impl Turn<'_> {
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
             | Event::LateResult { .. }
+            | Event::LateValueRecorded { .. }
+            | Event::AttemptOrphaned { .. }
+            | Event::OrphanObserved { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }
@@ -183,6 +188,11 @@ pub(crate) fn effect_call(event: &Event) -> Option<CallId> {
         | Event::ControlSettled { .. }
         | Event::KeyAwaited { .. }
         | Event::LateResult { .. }
+        | Event::LateValueRecorded { .. }
+        | Event::AttemptOrphaned { .. }
+        | Event::OrphanObserved { .. }
+        | Event::OrphanAdopted { .. }
+        | Event::OrphanClosed { .. }
         | Event::CancelRequested { .. }
         | Event::HardPathLost { .. }
         | Event::AnsweredLater { .. }

@@ -301,6 +301,7 @@ impl<'a> Turn<'a> {
             | Command::Raise(_)
             | Command::SettleByHand(_)
             | Command::Compensate(_)
+            | Command::Orphan(_)
             | Command::ToolCall(_)
             | Command::ToolsDone { .. }
             | Command::Terminate { .. }

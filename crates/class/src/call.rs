@@ -8,7 +8,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use mainstay_dispatch::{Keys, Promise, Provider, Read, ReadProvider, Value, Write};
-use mainstay_graph::{Backoff, CancelSemantics, Criticality, FallbackKind, SameRequestRule};
+use mainstay_graph::{
+    Backoff, CancelSemantics, Criticality, FallbackKind, OnLate, SameRequestRule,
+};
 use mainstay_types::{Failure, Millis, Tokens};
 
 use crate::builder::Builder;
@@ -185,6 +187,32 @@ impl<I: Value, K: Kind> Call<'_, I, K> {
         K: Attempting,
     {
         self.promised(|promise| promise.cancel = cancel)
+    }
+
+    /// What is done with an answer that comes too late to be this call's value: after a cancel,
+    /// after the lap's end, after another attempt's. Its cost is recorded whatever is done with it.
+    /// Default: a read drops it, a write under a key has it under its key, a write without key is
+    /// reviewed by a person. What a write did is never dropped: that is a problem of the class.
+    pub fn on_late(mut self, on_late: OnLate) -> Self
+    where
+        K: Attempting,
+    {
+        if let Some(edge) = self.draft.shape.edge() {
+            edge.on_late = Some(on_late);
+        }
+        self
+    }
+
+    /// How long after its timeout an attempt that was given up still has an owner who waits to hear
+    /// what became of it. At most `limits::ORPHAN_TTL_MS_MAX`. Default: until its timeout.
+    pub fn orphan_ttl(mut self, ttl: Millis) -> Self
+    where
+        K: Attempting,
+    {
+        if let Some(edge) = self.draft.shape.edge() {
+            edge.orphan_ttl = Some(ttl);
+        }
+        self
     }
 
     /// When nothing else answers, a person goes on: the run is handed off. Put it last.

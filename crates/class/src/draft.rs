@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mainstay_dispatch::{Keys, Promise, Provider};
 use mainstay_graph::{
     Contract, Criticality, EffectContract, EffectSemantics, Fallback, FallbackKind, NodeKind,
-    Resolution, SameRequestRule, Schema, ScopeKind, Tool,
+    OnLate, Resolution, SameRequestRule, Schema, ScopeKind, Tool,
 };
 use mainstay_types::{DependencyName, EffectName, Millis, limits};
 
@@ -110,6 +110,9 @@ pub(crate) struct Edge {
     pub(crate) rungs: Vec<RungDraft>,
     /// Whether the class can say what was wrong with a reply.
     pub(crate) repair: bool,
+    /// What is done with late answers; `None`: the default of its effect.
+    pub(crate) on_late: Option<OnLate>,
+    pub(crate) orphan_ttl: Option<Millis>,
     pub(crate) request: Schema,
     pub(crate) reply: Schema,
 }
@@ -213,6 +216,8 @@ impl Edge {
             deadline_reserve: Millis::ZERO,
             rungs: Vec::new(),
             repair: false,
+            on_late: None,
+            orphan_ttl: None,
             request,
             reply,
         }
@@ -239,6 +244,7 @@ impl Edge {
             promise.estimate_or_default(),
             promise.min_useful_or_default(),
         );
+        let on_late = self.on_late.filter(|said| *said != OnLate::of(effect));
         let contract = Contract {
             operation: promise
                 .operation
@@ -253,6 +259,8 @@ impl Edge {
             cost: promise.cost,
             deadline_reserve: self.deadline_reserve,
             backoff: promise.backoff,
+            on_late,
+            orphan_ttl: self.orphan_ttl,
             repair: self.repair,
             retry_cap: promise.retry_cap,
             fallbacks,

@@ -36,5 +36,5 @@ pub use tools::{Tool, ToolOutcome, ToolRecord};
 
 pub use mainstay_dispatch::{Promise, Read, Value, Write};
 pub use mainstay_graph::OnFailure::{Fail, HandOff};
-pub use mainstay_graph::OnLimit;
 pub use mainstay_graph::SameRequestRule::{PerRun, PerSlot};
+pub use mainstay_graph::{OnLate, OnLimit};

@@ -12,6 +12,9 @@ use mainstay_socket::Verdict;
 use mainstay_socket::ask::{ROWS_DEFAULT, outcome, rows, state, verdict};
 use mainstay_types::{ClassName, CostUnits, EffectKey, RunId, Tenant, limits};
 
+pub(crate) mod orphans;
+
+use self::orphans::{OrphanCommand, OrphansArgs};
 use crate::bench::BenchVerb;
 #[cfg(feature = "chaos")]
 use crate::chaos::ChaosVerb;
@@ -90,6 +93,11 @@ pub enum Verb {
     /// Look at one effect, or say what became of it when no machine can tell
     #[command(subcommand)]
     Effect(EffectVerb),
+    /// List remote work that runs gave up and that may still be going on
+    Orphans(OrphansArgs),
+    /// Take over what an attempt that was given up goes on doing, or say that nobody waits for it
+    #[command(subcommand)]
+    Orphan(OrphanCommand),
     /// Show how the engine is: live runs, what is not driven, limits in force
     Status,
     /// Show a task class: its calls, contracts, critical path and budget

@@ -51,6 +51,7 @@ mod error;
 mod explain;
 mod graph;
 mod operator;
+mod orphans;
 mod output;
 mod prefix;
 mod progress;
@@ -72,6 +73,7 @@ use clap::error::ErrorKind;
 use mainstay_graph::TaskClass;
 use mainstay_socket::CommandVerb;
 
+pub use args::orphans::{AdoptArgs, OrphanArgs, OrphanCommand, OrphansArgs};
 pub use args::{
     AlertsArgs, Cli, CommandArgs, CompletionArgs, EffectShowArgs, EffectVerb, EffectsArgs,
     ErrorArgs, GraphArgs, GraphFormat, RunVerb, RunsArgs, SettleArgs, ShowArgs, Verb,
@@ -123,6 +125,9 @@ impl Cli {
             Verb::Effects(args) => effects::list(args, &output),
             Verb::Effect(EffectVerb::Show(args)) => effects::show(args, &output),
             Verb::Effect(EffectVerb::Settle(args)) => effects::settle(args, &output),
+            Verb::Orphans(args) => orphans::list(args, &output),
+            Verb::Orphan(OrphanCommand::Adopt(args)) => orphans::adopt(args, &output),
+            Verb::Orphan(OrphanCommand::Close(args)) => orphans::close(args, &output),
             Verb::Status => status::show(&output),
             Verb::Graph(args) => graph::draw(args, classes, &output),
             Verb::Stats => store::stats(&output),

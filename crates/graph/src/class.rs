@@ -286,6 +286,17 @@ impl Node {
         }
     }
 
+    /// The same, to change it.
+    #[must_use]
+    pub const fn contract_mut(&mut self) -> Option<&mut Contract> {
+        match &mut self.kind {
+            NodeKind::Read { contract }
+            | NodeKind::Write { contract, .. }
+            | NodeKind::Each { contract, .. } => Some(contract),
+            NodeKind::Tools { .. } | NodeKind::Local | NodeKind::When => None,
+        }
+    }
+
     /// The contract of its effect; `None` for what does not write.
     #[must_use]
     pub const fn effect(&self) -> Option<&EffectContract> {

@@ -17,6 +17,12 @@ pub struct Contract {
     pub effect: EffectSemantics,
     /// What a cancel of it is worth.
     pub cancel: CancelSemantics,
+    /// What is done with an answer that comes too late to be the call's value; `None`: the default
+    /// of its effect, see [`OnLate::of`].
+    pub on_late: Option<OnLate>,
+    /// How long after its timeout an attempt that was given up is still waited for; `None`: not at
+    /// all. From 1 ms to `limits::ORPHAN_TTL_MS_MAX`.
+    pub orphan_ttl: Option<Millis>,
     /// Attempts of the primary. From 1 to `limits::CALL_ATTEMPTS_MAX`.
     pub max_attempts: u32,
     /// The longest one attempt may take.
@@ -59,6 +65,12 @@ impl Contract {
         timeout + horizon + Millis::new(limits::KEY_TTL_SKEW_MS)
     }
 
+    /// What is done with an answer that comes too late to be the call's value.
+    #[must_use]
+    pub fn late(&self) -> OnLate {
+        self.on_late.unwrap_or(OnLate::of(self.effect))
+    }
+
     /// The fallback that stands on `rung`; `None` for the primary, and beyond the last.
     #[must_use]
     pub fn fallback(&self, rung: Rung) -> Option<&Fallback> {
@@ -97,6 +109,32 @@ pub enum CancelSemantics {
     BestEffort,
     /// The provider says whether it stopped.
     Confirmed,
+}
+
+/// What is done with an answer that comes too late to be the value of its call. Its cost is
+/// recorded whatever is done with it. Source: mission A20.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnLate {
+    /// It is thrown away. Only for reads.
+    Drop,
+    /// A read's is kept: when the call opens again in a later lap it has its value, and nobody is
+    /// asked. A write's is under its key.
+    Keep,
+    /// It is recorded, and somebody is told: what was given up may have changed something.
+    Review,
+}
+
+impl OnLate {
+    /// The default for what an attempt does to the world: reads drop, a write under a key keeps,
+    /// one without may have changed something twice and is reviewed.
+    #[must_use]
+    pub const fn of(effect: EffectSemantics) -> Self {
+        match effect {
+            EffectSemantics::ReadOnly => Self::Drop,
+            EffectSemantics::WriteIdempotentWithKey => Self::Keep,
+            EffectSemantics::WriteWithoutKey => Self::Review,
+        }
+    }
 }
 
 /// Waits between attempts: `random(0, min(max, base * 2^n))`.

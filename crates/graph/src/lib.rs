@@ -21,7 +21,7 @@ pub use class::{
 pub use class::{Schema, Times};
 pub use contract::{
     Backoff, CancelSemantics, Contract, EffectContract, EffectSemantics, Fallback, FallbackKind,
-    Resolution, SameRequestRule, ScopeKind,
+    OnLate, Resolution, SameRequestRule, ScopeKind,
 };
 pub use form::FormError;
 pub use path::CriticalPath;

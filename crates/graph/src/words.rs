@@ -4,7 +4,7 @@
 
 use crate::class::{NodeKind, OnFailure, OnLimit};
 use crate::contract::{
-    CancelSemantics, EffectSemantics, FallbackKind, Resolution, SameRequestRule, ScopeKind,
+    CancelSemantics, EffectSemantics, FallbackKind, OnLate, Resolution, SameRequestRule, ScopeKind,
 };
 
 macro_rules! words {
@@ -48,6 +48,11 @@ words! {
         None = "none",
         BestEffort = "best_effort",
         Confirmed = "confirmed",
+    }
+    OnLate {
+        Drop = "drop",
+        Keep = "keep",
+        Review = "review",
     }
     ScopeKind {
         Business = "business",

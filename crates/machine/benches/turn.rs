@@ -364,6 +364,8 @@ fn contract(place: u16, effect: EffectSemantics) -> Contract {
             base: Millis::new(100),
             max: Millis::from_secs(1),
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: false,
         retry_cap: Some(Tokens::new(8)),
         fallbacks: Vec::new(),

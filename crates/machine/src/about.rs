@@ -41,6 +41,11 @@ impl Event {
             Self::KeyAwaited { .. } => "KeyAwaited",
             Self::KeyTakenOver { .. } => "KeyTakenOver",
             Self::LateResult { .. } => "LateResult",
+            Self::LateValueRecorded { .. } => "LateValueRecorded",
+            Self::AttemptOrphaned { .. } => "AttemptOrphaned",
+            Self::OrphanObserved { .. } => "OrphanObserved",
+            Self::OrphanAdopted { .. } => "OrphanAdopted",
+            Self::OrphanClosed { .. } => "OrphanClosed",
             Self::CancelRequested { .. } => "CancelRequested",
             Self::HardPathLost { .. } => "HardPathLost",
             Self::AnsweredLater { .. } => "AnsweredLater",
@@ -90,6 +95,11 @@ impl Event {
             | Self::KeyAwaited { call, .. }
             | Self::KeyTakenOver { call, .. }
             | Self::LateResult { call, .. }
+            | Self::LateValueRecorded { call, .. }
+            | Self::AttemptOrphaned { call, .. }
+            | Self::OrphanObserved { call, .. }
+            | Self::OrphanAdopted { call, .. }
+            | Self::OrphanClosed { call, .. }
             | Self::HardPathLost { call }
             | Self::ToolsDone { call }
             | Self::AddendumRecorded { call, .. } => Some(*call),

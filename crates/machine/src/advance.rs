@@ -16,7 +16,7 @@ use crate::ground::Ground;
 use crate::guard::Site;
 use crate::needs::{self, Needs};
 use crate::run::{Head, Run};
-use crate::{attempt, caps, ending, lap, next, offered, twin, yields};
+use crate::{attempt, caps, ending, lap, next, offered, orphan, twin, yields};
 
 /// The events that are due now.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
@@ -29,6 +29,10 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
     let calls = due_of_calls(run, head, now);
     if !calls.is_empty() {
         return calls;
+    }
+    let overdue = orphan::overdue(run, now);
+    if !overdue.is_empty() {
+        return overdue;
     }
     lap::due(run, head, now)
 }
@@ -105,6 +109,9 @@ fn of_ready(site: Site<'_>) -> Vec<Event> {
     if !found.is_empty() {
         return found;
     }
+    if let Some(event) = from_kept(site) {
+        return vec![event];
+    }
     let (why, refusal) = match blocked(site) {
         Blocked::Not => return Vec::new(),
         Blocked::ForAPlace => return preempt(site),
@@ -118,6 +125,18 @@ fn of_ready(site: Site<'_>) -> Vec<Event> {
     next::go_on_without(ground, why)
 }
 
+/// The value of a call that could start, from a late answer that was kept: nobody is asked again.
+fn from_kept(site: Site<'_>) -> Option<Event> {
+    let (no, result) = site.call.kept.as_ref()?;
+    let rung = site.call.attempt(*no)?.rung;
+    let result = result.clone();
+    Some(Event::CallSettled {
+        call: site.id,
+        rung,
+        result,
+    })
+}
+
 /// Stops a running soft read, so that a hard call has its place. It may begin again later.
 fn preempt(site: Site<'_>) -> Vec<Event> {
     let Some((id, call, out)) = yields::victim(site) else {
@@ -127,22 +146,23 @@ fn preempt(site: Site<'_>) -> Vec<Event> {
     let ground = Ground::of(Site { id, call, ..site });
     let (rung, not_before, reason) = (call.rung, site.now, Reason::Preempted);
     let decided = ground.stopped(&failure, NextAction::Retry { at: not_before }, reason);
-    vec![
-        Event::AttemptSettled {
-            call: id,
-            attempt: out.no,
-            end: AttemptEnd::Failed(failure),
-            cost: out.reserved,
-            client_retries: 0,
-        },
-        decided,
-        Event::CallRescheduled {
-            call: id,
-            rung,
-            not_before,
-            reason,
-        },
-    ]
+    let mut events = vec![Event::AttemptSettled {
+        call: id,
+        attempt: out.no,
+        end: AttemptEnd::Failed(failure),
+        cost: out.reserved,
+        client_retries: 0,
+    }];
+    let owner = orphan::owner(site.head);
+    events.extend(orphan::given_up(site.run, (id, call), out, owner));
+    events.push(decided);
+    events.push(Event::CallRescheduled {
+        call: id,
+        rung,
+        not_before,
+        reason,
+    });
+    events
 }
 
 /// Why a ready call does not start.

@@ -4,11 +4,12 @@
 //! written with the event and neither lost nor made twice. It carries no payload and no text that
 //! user code or a provider wrote.
 
-use mainstay_graph::Resolution;
+use mainstay_graph::{OnLate, Resolution};
 use mainstay_types::{CallId, EffectKey, LapNo, Reason, RunId, Tenant, Timestamp};
 
 use crate::call::Call;
 use crate::event::{ClassRef, Event, OutcomeKind};
+use crate::orphan::Seen;
 use crate::run::{Head, Run};
 
 /// Something a person or the host should hear of.
@@ -51,11 +52,16 @@ pub enum AlertKind {
     CompensationFailed,
     /// Something was learned about a lap after its outcome.
     Addendum,
+    /// An answer came too late to be its call's value, and somebody has to look at it: without a
+    /// key it may be a second effect.
+    LateResult,
+    /// Nothing was heard in its time of remote work that was given up.
+    OrphanOverdue,
 }
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::HandedOff,
         Self::InDoubt,
         Self::EndedLate,
@@ -63,6 +69,8 @@ impl AlertKind {
         Self::Quarantined,
         Self::CompensationFailed,
         Self::Addendum,
+        Self::LateResult,
+        Self::OrphanOverdue,
     ];
 
     /// The stable text, for example `handed_off`.
@@ -76,6 +84,8 @@ impl AlertKind {
             Self::Quarantined => "quarantined",
             Self::CompensationFailed => "compensation_failed",
             Self::Addendum => "addendum",
+            Self::LateResult => "late_result",
+            Self::OrphanOverdue => "orphan_overdue",
         }
     }
 }
@@ -88,16 +98,10 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
     };
     let about = |kind, call, reason: &str| alert(run, head, at, (kind, call, reason));
     match event {
-        Event::LapEnded {
-            outcome,
-            reason,
-            at: ended_at,
-            ..
-        } => {
-            let late = head.lap.later.is_some() || head.lap.times.answer_by < *ended_at;
-            let kind = ended(*outcome, late);
-            let made = kind.map(|kind| about(kind, None, reason.as_str()));
-            made.into_iter().collect()
+        Event::LapEnded { .. } | Event::LateValueRecorded { .. } | Event::OrphanObserved { .. } => {
+            let told = of_end(head, event).or(of_late(event)).into_iter();
+            told.map(|(kind, reason)| about(kind, event.call(), reason.as_str()))
+                .collect()
         }
         Event::AnsweredLater { doubts, .. } => {
             let reason = Reason::AnswerTimeReached.as_str();
@@ -137,10 +141,45 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         | Event::EffectSettledByHand(_) | Event::CompensationWanted(_)
         | Event::EffectCompensated { .. } | Event::ToolCalled(_) | Event::ToolsDone { .. }
         | Event::ControlSettled { .. } | Event::KeyAwaited { .. } | Event::KeyTakenOver { .. }
-        | Event::LateResult { .. } | Event::CancelRequested { .. } | Event::HardPathLost { .. }
+        | Event::LateResult { .. } | Event::AttemptOrphaned { .. } | Event::OrphanAdopted { .. }
+        | Event::OrphanClosed { .. } | Event::CancelRequested { .. } | Event::HardPathLost { .. }
         | Event::RunClosed | Event::QuarantineLifted { .. } | Event::RunTerminated { .. }
         | Event::LapStarted(_) | Event::BudgetRaised(_) => Vec::new(),
     }
+}
+
+/// What somebody has to hear of a late answer, and of what was given up.
+const fn of_late(event: &Event) -> Option<(AlertKind, Reason)> {
+    if let Event::LateValueRecorded {
+        policy: OnLate::Review,
+        ..
+    } = event
+    {
+        return Some((AlertKind::LateResult, Reason::Answered));
+    }
+    let Event::OrphanObserved {
+        seen: Seen::StillRunning,
+        ..
+    } = event
+    else {
+        return None;
+    };
+    Some((AlertKind::OrphanOverdue, Reason::StillRunning))
+}
+
+/// What somebody has to hear of a lap's end.
+fn of_end(head: &Head, event: &Event) -> Option<(AlertKind, Reason)> {
+    let Event::LapEnded {
+        outcome,
+        reason,
+        at,
+        ..
+    } = event
+    else {
+        return None;
+    };
+    let is_late = head.lap.later.is_some() || head.lap.times.answer_by < *at;
+    ended(*outcome, is_late).map(|kind| (kind, *reason))
 }
 
 /// What the end of a lap is to those who do not wait for its answer.

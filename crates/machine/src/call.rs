@@ -8,6 +8,7 @@ use mainstay_types::{
 };
 
 use crate::event::Prepared;
+use crate::orphan::Orphan;
 use crate::streak::Streak;
 use crate::tools::ToolsAsked;
 
@@ -47,6 +48,9 @@ pub struct Call {
     /// For a call that undoes another's effect: whose, and for the how-manieth time somebody wants
     /// it.
     pub undoes: Option<Undoes>,
+    /// A late answer that is kept, with the attempt that gave it: the call's value once it could
+    /// start again.
+    pub kept: Option<(AttemptNo, Payload)>,
 }
 
 impl Call {
@@ -74,6 +78,7 @@ impl Call {
             slot: 1,
             asked: None,
             undoes: None,
+            kept: None,
         }
     }
 
@@ -302,6 +307,8 @@ pub struct Attempt {
     pub retry_tokens: Tokens,
     /// How it stands.
     pub state: AttemptState,
+    /// Whose it is, for one that was given up while it may have left.
+    pub orphan: Option<Box<Orphan>>,
 }
 
 /// How an attempt stands.
@@ -326,7 +333,7 @@ pub enum AttemptState {
         /// The assumed cost.
         cost: CostUnits,
     },
-    /// Its answer came after its call was settled otherwise.
+    /// It was over here, and what became of it was reported later.
     Late {
         /// What it cost.
         cost: CostUnits,

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_types::{CallId, NodeId};
 
-use crate::call::{Call, Phase};
+use crate::call::{Attempt, Call, Phase};
+use crate::orphan::Orphan;
 
 /// The calls, indexed by id and by shelf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,8 @@ struct Shelves {
     in_flight: BTreeSet<CallId>,
     in_doubt: BTreeSet<CallId>,
     items: BTreeSet<CallId>,
+    /// With orphans that hold their run, wherever the call itself stands.
+    watched: BTreeSet<CallId>,
     /// How many calls of each node have not begun. Every soft call of every turn asks, and looking
     /// at all calls for it costs more with each that is over. No node is here with none.
     unstarted: BTreeMap<NodeId, u32>,
@@ -40,8 +43,10 @@ struct Shelves {
 }
 
 impl Shelves {
-    fn of(&mut self, phase: &Phase) -> Option<&mut BTreeSet<CallId>> {
-        match phase {
+    fn of(&mut self, call: &Call) -> Option<&mut BTreeSet<CallId>> {
+        match &call.phase {
+            // What it needs opened again in a later lap: its code has its turn after that.
+            Phase::Preparing if 0 < call.needs_open => None,
             Phase::Preparing => Some(&mut self.preparing),
             Phase::Ready { .. } => Some(&mut self.ready),
             Phase::InFlight(_) => Some(&mut self.in_flight),
@@ -60,8 +65,11 @@ impl Shelves {
         if is_unstarted(&call.phase) {
             *self.unstarted.entry(call.node).or_default() += 1;
         }
-        if let Some(shelf) = self.of(&call.phase) {
+        if let Some(shelf) = self.of(call) {
             shelf.insert(id);
+        }
+        if call.attempts.iter().any(holds) {
+            self.watched.insert(id);
         }
     }
 
@@ -75,9 +83,10 @@ impl Shelves {
                 count.remove();
             }
         }
-        if let Some(shelf) = self.of(&call.phase) {
+        if let Some(shelf) = self.of(call) {
             shelf.remove(&id);
         }
+        self.watched.remove(&id);
     }
 }
 
@@ -145,6 +154,11 @@ impl Calls {
     /// Eaches whose items are open.
     pub fn with_items(&self) -> impl Iterator<Item = (CallId, &Call)> {
         self.shelf(&self.shelves.items)
+    }
+
+    /// Calls with orphans that hold their run.
+    pub fn watched(&self) -> impl Iterator<Item = (CallId, &Call)> {
+        self.shelf(&self.shelves.watched)
     }
 
     /// Nodes with calls that have not begun or are to begin again, and how many.
@@ -223,6 +237,10 @@ impl Calls {
             self.shelves.put(id, call);
         }
     }
+}
+
+fn holds(attempt: &Attempt) -> bool {
+    attempt.orphan().is_some_and(Orphan::holds)
 }
 
 /// Whether an attempt of the call, its code or its items are still to begin.

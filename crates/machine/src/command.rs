@@ -72,6 +72,8 @@ pub enum Command {
     SettleByHand(AskSettle),
     /// Somebody wants an effect undone.
     Compensate(AskCompensate),
+    /// A person says what is to be done about remote work that no run waits for.
+    Orphan(AskOrphan),
     /// A model asks for a tool.
     ToolCall(Box<AskTool>),
     /// The model is done with what a call offers.
@@ -204,6 +206,35 @@ pub struct AskCompensate {
     pub by: String,
     /// Why. Bound: `limits::TEXT_BYTES_MAX`.
     pub why: String,
+}
+
+/// What a person wants done about remote work that no run waits for any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskOrphan {
+    /// Which call.
+    pub call: CallId,
+    /// Which attempt.
+    pub attempt: AttemptNo,
+    /// What.
+    pub wish: OrphanWish,
+    /// After how many times that it was taken over; nothing follows when there are more by now.
+    pub after: u32,
+    /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+    pub by: String,
+    /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+    pub why: String,
+}
+
+/// What may be done about an orphan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrphanWish {
+    /// It is theirs from here on.
+    Adopt {
+        /// Until when it is waited for; at most `limits::ORPHAN_TTL_MS_MAX` from now.
+        until: Timestamp,
+    },
+    /// Nobody waits for it.
+    Close,
 }
 
 /// How an attempt ended, with the draw for what may follow.

@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::run::{Asked, LapOutcome, Run};
 use crate::{
     admission, attempt, by_hand, compensate, doubt, effect, ending, guard, halt, held, lap, lease,
-    prepare, raise, relay, repair, settle, start, tools,
+    orphan, prepare, raise, relay, repair, settle, start, tools,
 };
 
 /// The core as the runtime sees it.
@@ -78,6 +78,7 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
         Command::LookedUp(report) => doubt::looked_up(run, report, now),
         Command::SettleByHand(ask) => by_hand::decide(run, ask, now),
         Command::Compensate(ask) => compensate::decide(run, ask, now),
+        Command::Orphan(ask) => orphan::decide(run, ask, now),
         Command::ToolCall(ask) => tools::called(run, *ask),
         Command::ToolsDone { call } => tools::done(run, call),
         Command::KeyHeld {
@@ -143,6 +144,16 @@ pub fn apply(run: &mut Run, event: &Event) -> Result<(), Corrupt> {
             held::apply_taken_over(run, *call, *sent_at, (*lookup_at, *absent_after)),
         Event::LateResult { call, attempt, cost, client_retries } =>
             attempt::apply_late(run, (*call, *attempt), Used::of(*cost, *client_retries)),
+        Event::LateValueRecorded { call, attempt, policy, value } =>
+            orphan::apply_late_value(run, (*call, *attempt), *policy, value.as_ref()),
+        Event::AttemptOrphaned { call, attempt, owner, until } =>
+            orphan::apply_given_up(run, (*call, *attempt), owner, *until),
+        Event::OrphanObserved { call, attempt, seen } =>
+            orphan::apply_observed(run, (*call, *attempt), *seen),
+        Event::OrphanAdopted { call, attempt, by, why: _, until } =>
+            orphan::apply_adopted(run, (*call, *attempt), by, *until),
+        Event::OrphanClosed { call, attempt, by: _, why: _ } =>
+            orphan::apply_closed(run, (*call, *attempt)),
         Event::CancelRequested { by, why } => lap::apply_cancel(run, by, why),
         Event::HardPathLost { call } => lap::apply_lost(run, *call),
         Event::AnsweredLater { doubts, expected_by } => lap::apply_later(run, doubts, *expected_by),

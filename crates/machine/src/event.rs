@@ -3,7 +3,7 @@
 //! An event carries every number its decision used, so that replay needs no clock, no draw and no
 //! user code. Each kind's stored form is frozen by `ledger::codec`.
 
-use mainstay_graph::{Budget, OnFailure};
+use mainstay_graph::{Budget, OnFailure, OnLate};
 use mainstay_types::{
     AttemptNo, CallId, ClassName, ClassVersion, CostUnits, Digest, EffectKey, Epoch, Failure,
     FailureKind, LapNo, Millis, NodeId, Payload, Reason, RunId, Rung, StartKey, Tenant, Timestamp,
@@ -13,6 +13,7 @@ use mainstay_types::{
 use crate::admission::Admission;
 use crate::by_hand::Ruling;
 use crate::decision::Decision;
+use crate::orphan::Seen;
 use crate::run::Quarantine;
 use crate::tools::ToolCallId;
 
@@ -223,6 +224,61 @@ pub enum Event {
         cost: CostUnits,
         /// Retries its client library made that were not counted before.
         client_retries: u32,
+    },
+    /// What is done with a late answer that its call does not take as its value.
+    LateValueRecorded {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// What the class says of late answers.
+        policy: OnLate,
+        /// The answer, where it is kept or reviewed.
+        value: Option<Payload>,
+    },
+    /// An attempt was told to stop while it may have left: what it does is somebody's from here on.
+    AttemptOrphaned {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// Whose it is. Bound: `limits::TEXT_BYTES_MAX`.
+        owner: String,
+        /// Until when it is waited for.
+        until: Timestamp,
+    },
+    /// What became of remote work that was told to stop, or that nothing was heard of it.
+    OrphanObserved {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// What was seen.
+        seen: Seen,
+    },
+    /// A person took an orphan over.
+    OrphanAdopted {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+        by: String,
+        /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+        why: String,
+        /// Until when it is waited for.
+        until: Timestamp,
+    },
+    /// A person said that nobody waits for an orphan.
+    OrphanClosed {
+        /// Which call.
+        call: CallId,
+        /// Which attempt.
+        attempt: AttemptNo,
+        /// Who. Bound: `limits::TEXT_BYTES_MAX`.
+        by: String,
+        /// Why. Bound: `limits::TEXT_BYTES_MAX`.
+        why: String,
     },
     /// Someone asked to stop.
     CancelRequested {

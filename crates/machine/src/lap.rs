@@ -9,8 +9,9 @@ use mainstay_types::{CallId, Code, Corrupt, Failure, FailureKind, Payload, Reaso
 use crate::call::{Call, Phase};
 use crate::event::{AttemptEnd, Event, OutcomeKind};
 use crate::guard;
+use crate::orphan::OWNER_DEFAULT;
 use crate::run::{Asked, Head, LapOutcome, Later, Run};
-use crate::{advance, attempt, caps, compensate, doubt, prepare};
+use crate::{advance, attempt, caps, compensate, doubt, orphan, prepare};
 
 /// Whether every value of the result is there to be put together.
 pub(crate) fn can_assemble(run: &Run) -> bool {
@@ -99,7 +100,8 @@ fn come_to(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
     if head.lap.outcome.is_some() {
         let owes = open_effects(run).next().is_some()
             || run.calls.in_flight().next().is_some()
-            || compensate::is_owed(run);
+            || compensate::is_owed(run)
+            || run.calls.watched().next().is_some();
         return if owes {
             Vec::new()
         } else {
@@ -239,7 +241,8 @@ pub(crate) fn is_stopped(run: &Run, head: &Head, call: &Call) -> bool {
 
 /// The end of the lap; reads that are out are not waited for.
 pub(crate) fn ended(run: &Run, outcome: OutcomeKind, reason: Reason, at: Timestamp) -> Vec<Event> {
-    let mut events = stop_reads(run, reason);
+    let owner = run.head.as_ref().map_or(OWNER_DEFAULT, orphan::owner);
+    let mut events = stop_reads(run, reason, owner);
     events.push(Event::LapEnded {
         outcome,
         reason,
@@ -249,8 +252,9 @@ pub(crate) fn ended(run: &Run, outcome: OutcomeKind, reason: Reason, at: Timesta
     events
 }
 
-/// Settles the reads that are out, at what was reserved for them.
-pub(crate) fn stop_reads(run: &Run, reason: Reason) -> Vec<Event> {
+/// Settles the reads that are out, at what was reserved for them; what they go on doing is
+/// `owner`'s.
+fn stop_reads(run: &Run, reason: Reason, owner: &str) -> Vec<Event> {
     let mut events = Vec::new();
     for (id, call) in run.calls.in_flight().filter(|(_, call)| !run.writes(call)) {
         let Some(attempt) = call.in_flight() else {
@@ -264,6 +268,7 @@ pub(crate) fn stop_reads(run: &Run, reason: Reason) -> Vec<Event> {
             cost: attempt.reserved,
             client_retries: 0,
         });
+        events.extend(orphan::given_up(run, (id, call), attempt, owner));
         let kind = FailureKind::Canceled;
         events.push(Event::CallFailed {
             call: id,
@@ -285,8 +290,9 @@ pub(crate) fn cancel(run: &Run, by: String, why: String) -> Result<Vec<Event>, R
     if head.cancel.is_some() {
         return Ok(Vec::new());
     }
+    let stopped = stop_reads(run, Reason::Requested, &by);
     let mut events = vec![Event::CancelRequested { by, why }];
-    events.extend(stop_reads(run, Reason::Requested));
+    events.extend(stopped);
     Ok(events)
 }
 

@@ -36,6 +36,7 @@ pub mod life;
 mod needs;
 pub mod next;
 mod offered;
+pub mod orphan;
 pub mod parts;
 mod pending;
 mod prepare;
@@ -60,14 +61,15 @@ pub use budget::BudgetState;
 pub use by_hand::Ruling;
 pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair, Undoes};
 pub use command::{
-    Abandoned, AskCompensate, AskRaise, AskSettle, AskStart, AskTool, Command, EffectEntry,
-    EntryState, Evidence, Finding, LookedUp, Settle, SettleEnd,
+    Abandoned, AskCompensate, AskOrphan, AskRaise, AskSettle, AskStart, AskTool, Command,
+    EffectEntry, EntryState, Evidence, Finding, LookedUp, OrphanWish, Settle, SettleEnd,
 };
 pub use decision::{Allowed, Decision, NextAction, Numbers, Refused};
 pub use event::{
     AttemptEnd, AttemptStarted, ClassRef, CompensationWanted, Event, LapStarted, LapTimes,
     LeaseTaken, OutcomeKind, Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
+pub use orphan::{Orphan, Seen, Stand};
 pub use parts::{Parts, RunParts, SNAPSHOT_SCHEMA};
 pub use run::{Asked, Head, Lap, LapOutcome, Quarantine, Run};
 pub use tools::{ToolCallId, ToolsAsked};

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use mainstay_graph::TaskClass;
-use mainstay_types::{CallId, Corrupt, Seq};
+use mainstay_types::{AttemptNo, CallId, Corrupt, Payload, Seq};
 
 use crate::call::{Call, Phase};
 use crate::run::{Head, Run};
@@ -124,6 +124,12 @@ fn check(call: &Call, nodes: usize, calls: usize) -> Result<(), Corrupt> {
     let mut made = asked.flat_map(|asked| asked.calls.iter().map(|&(_, call)| call));
     if !made.all(is_call) {
         return Err(corrupt("a tool call is no call"));
+    }
+    let is_made = |(no, _): &(AttemptNo, Payload)| call.attempt(*no).is_some();
+    if !call.kept.as_ref().is_none_or(is_made) {
+        return Err(corrupt(
+            "an answer is kept of an attempt that was never made",
+        ));
     }
     if matches!(call.phase, Phase::InFlight(_)) && call.in_flight().is_none() {
         return Err(corrupt("an attempt is out that was never made"));

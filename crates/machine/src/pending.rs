@@ -8,7 +8,7 @@ use crate::action::Action;
 use crate::call::Phase;
 use crate::needs::{self, Needs};
 use crate::run::{Head, Run};
-use crate::{advance, attempt, doubt, effect, key_age, lap};
+use crate::{advance, attempt, doubt, effect, key_age, lap, orphan};
 
 pub(crate) fn pending(run: &Run, now: Timestamp) -> Vec<Action> {
     let Some(head) = run
@@ -77,7 +77,7 @@ fn new_work(run: &Run, head: &Head, now: Timestamp, actions: &mut Vec<Action>) {
 fn wake_at(run: &Run, head: &Head, now: Timestamp) -> Option<Timestamp> {
     let is_open = head.lap.outcome.is_none();
     let times = &head.lap.times;
-    let mut moments = Vec::new();
+    let mut moments: Vec<Timestamp> = orphan::moments(run).collect();
     if is_open {
         moments.extend([times.work_by, times.answer_by, times.doubt_until]);
         moments.extend(times.expires_at);

@@ -302,7 +302,10 @@ impl Run {
         });
         let calls = self.calls.iter().map(|(_, call)| {
             let request = call.prepared.as_ref();
-            request.map_or(0, |made| made.request.len()) + call.value().map_or(0, Payload::len)
+            let kept = call.kept.as_ref().map_or(0, |(_, kept)| kept.len());
+            request.map_or(0, |made| made.request.len())
+                + call.value().map_or(0, Payload::len)
+                + kept
         });
         head.chain(calls).sum()
     }

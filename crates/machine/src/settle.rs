@@ -14,7 +14,7 @@ use crate::command::{Settle, SettleEnd};
 use crate::event::{AttemptEnd, Event};
 use crate::guard::{self, Site};
 use crate::run::Run;
-use crate::{doubt, effect, next};
+use crate::{doubt, effect, next, orphan};
 
 pub(crate) fn settle(run: &Run, report: &Settle, now: Timestamp) -> Result<Vec<Event>, Refusal> {
     let site = guard::evidence_site(run, report.call, now)?;
@@ -113,31 +113,48 @@ fn late(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Result<Vec<Event>
             (false, false, 0)
         }
     };
-    let (used, then) = match &report.end {
+    let seen = orphan::seen(site, attempt, &report.end);
+    let (used, recorded, then) = match &report.end {
         SettleEnd::Answered {
             result,
             cost,
             client_retries,
-        } if unanswered => (
-            Used::of(cost.unwrap_or(attempt.reserved), *client_retries),
-            late_value(site, attempt, result),
-        ),
-        SettleEnd::Failed(failure) if assumed => (
-            Used::of(failed_cost(attempt, failure), failure.client_retries),
-            late_failure(site, report, failure),
-        ),
+        } if unanswered => {
+            let used = Used::of(cost.unwrap_or(attempt.reserved), *client_retries);
+            let then = late_value(site, attempt, result);
+            let is_taken = !then.is_empty();
+            let recorded = orphan::late_value(site, attempt, result).filter(|_| !is_taken);
+            (used, recorded, then)
+        }
+        // One that was given up is over for its call, whatever it reports.
+        SettleEnd::Failed(failure) if seen.is_some() => (late_cost(attempt, failure), None, vec![]),
+        SettleEnd::Failed(failure) if assumed => {
+            let then = late_failure(site, report, failure);
+            (late_cost(attempt, failure), None, then)
+        }
         SettleEnd::Answered { .. } | SettleEnd::Failed(_) => {
             return Err(settled_before(site.run, report));
         }
     };
+    let (call, attempt) = (report.call, attempt.no);
     let mut events = vec![Event::LateResult {
-        call: report.call,
-        attempt: attempt.no,
+        call,
+        attempt,
         cost: used.cost,
         client_retries: used.client_retries.saturating_sub(counted),
     }];
+    events.extend(recorded);
+    events.extend(seen.map(|seen| Event::OrphanObserved {
+        call,
+        attempt,
+        seen,
+    }));
     events.extend(then);
     Ok(events)
+}
+
+fn late_cost(attempt: &Attempt, failure: &Failure) -> Used {
+    Used::of(failed_cost(attempt, failure), failure.client_retries)
 }
 
 /// What a late value still changes. A write that is in the world is in the world, whatever was
@@ -155,18 +172,20 @@ fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event>
     if !wanted {
         return Vec::new();
     }
-    let dropped = newer.map(|newer| {
+    let mut events = Vec::new();
+    if let Some(newer) = newer {
         let failure = Failure::new(FailureKind::Canceled, Sent::MaybeSent);
-        let used = Used {
-            cost: newer.reserved,
-            client_retries: 0,
-        };
-        settled((site.id, newer.no), AttemptEnd::Failed(failure), used)
-    });
-    dropped
-        .into_iter()
-        .chain(value(site, attempt, result))
-        .collect()
+        let used = Used::of(newer.reserved, 0);
+        events.push(settled(
+            (site.id, newer.no),
+            AttemptEnd::Failed(failure),
+            used,
+        ));
+        let (call, owner) = ((site.id, site.call), orphan::owner(site.head));
+        events.extend(orphan::given_up(site.run, call, newer, owner));
+    }
+    events.extend(value(site, attempt, result));
+    events
 }
 
 fn is_compensated(effect: &Effect) -> bool {

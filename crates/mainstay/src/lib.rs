@@ -24,8 +24,9 @@
 pub mod class {
     pub use mainstay_class::{
         Absolute, Budget, Builder, Call, Cap, Caps, Class, Cost, Effected, ErasedClass, Extend,
-        Fail, HandOff, OnLimit, PerRun, PerSlot, Predicate, Problems, Ref, Refs, Reserve, SoftRef,
-        TaskClass, Tool, ToolOutcome, ToolRecord, UnknownDependency, days, hours, mins, ms, secs,
+        Fail, HandOff, OnLate, OnLimit, PerRun, PerSlot, Predicate, Problems, Ref, Refs, Reserve,
+        SoftRef, TaskClass, Tool, ToolOutcome, ToolRecord, UnknownDependency, days, hours, mins,
+        ms, secs,
     };
 }
 
@@ -45,8 +46,9 @@ pub mod engine {
     pub use mainstay_runtime::view::{AnswerView, OneEffect, RunView};
     pub use mainstay_runtime::{
         Addendum, Answer, Budget, Companion, Doubtful, EffectFilter, EffectPage, EffectRow, Engine,
-        EngineBuilder, EngineError, Later, NotDriven, NotDrivenReason, Outcome, Ports, RunHandle,
-        ShutdownReport, Start, Status, Stay, ToolAnswer, ToolSchema, Tools, WeakEngine, system,
+        EngineBuilder, EngineError, Later, NotDriven, NotDrivenReason, OrphanFilter, OrphanPage,
+        OrphanRow, Outcome, Ports, RunHandle, ShutdownReport, Start, Status, Stay, ToolAnswer,
+        ToolSchema, Tools, WeakEngine, system,
     };
 }
 

@@ -17,6 +17,7 @@ use crate::ask::{
     RunsAsk, SettleAsk, Verdict, WhyAsk, invalid,
 };
 use crate::failure::Failure;
+use crate::orphans;
 use crate::protocol::Version;
 use crate::wire::More;
 
@@ -60,7 +61,7 @@ impl Reply {
         }
     }
 
-    fn of(value: &impl Serialize) -> Result<Self, Failure> {
+    pub(crate) fn of(value: &impl Serialize) -> Result<Self, Failure> {
         match serde_json::to_string(value) {
             Ok(body) => Ok(Self::json(body)),
             Err(error) => {
@@ -170,6 +171,8 @@ pub async fn answer(engine: &Engine, ask: &Ask, who: Asker) -> Result<Reply, Fai
         Ask::Effects(ask) => effects(engine, *ask).await,
         Ask::Effect(ask) => effect(engine, ask).await,
         Ask::Settle(ask) => settle(engine, ask, who).await,
+        Ask::Orphans(ask) => orphans::list(engine, *ask).await,
+        Ask::Orphan(ask) => orphans::want(engine, ask, who).await,
         Ask::Classes => classes(engine).await,
         Ask::Class(ask) => class(engine, ask).await,
     }

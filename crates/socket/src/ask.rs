@@ -7,6 +7,7 @@ use mainstay_runtime::{Budget, Ruling};
 use mainstay_types::{ClassName, Code, EffectKey, Payload, RunId, Tenant, limits};
 
 use crate::failure::Failure;
+pub use crate::orphans::{OrphanAsk, OrphanVerb, OrphansAsk};
 
 /// Rows of a page unless another number is asked for.
 pub const ROWS_DEFAULT: usize = 50;
@@ -32,6 +33,10 @@ pub enum Ask {
     Effect(EffectAsk),
     /// What a person says became of an effect.
     Settle(SettleAsk),
+    /// Remote work that no run waits for, by run.
+    Orphans(OrphansAsk),
+    /// What a person wants done about an orphan.
+    Orphan(OrphanAsk),
     /// The names of the stored task classes.
     Classes,
     /// One stored task class, whole.
@@ -224,7 +229,7 @@ impl CommandAsk {
 }
 
 /// Who and why have to be said, and fit where they are recorded.
-fn check_said(by: &str, why: &str) -> Result<(), Failure> {
+pub(crate) fn check_said(by: &str, why: &str) -> Result<(), Failure> {
     let by = ("by", by, limits::KEY_BYTES_MAX);
     let why = ("why", why, limits::TEXT_BYTES_MAX);
     for (name, text, bytes_max) in [by, why] {

@@ -175,6 +175,8 @@ impl Asked {
             | Ask::Effects(_)
             | Ask::Effect(_)
             | Ask::Settle(_)
+            | Ask::Orphans(_)
+            | Ask::Orphan(_)
             | Ask::Classes
             | Ask::Class(_) => std::future::pending().await,
         }

@@ -23,6 +23,8 @@
 //! | `GET` | `/effects` | `run`, `in_doubt`, `cursor` |
 //! | `GET` | `/effect` | `key`; one effect, `payloads=true`, `form=text` as above |
 //! | `POST` | `/effect/settle` | body `{"key", "ruling", "result", "by", "why"}`, see [`Verdict`] |
+//! | `GET` | `/orphans` | `run`, `overdue`, `cursor` |
+//! | `POST` | `/orphan/adopt`, `/close` | body `{"run_id", "call", "attempt", "for_ms", ..}` |
 //! | `GET` | `/classes`, `/classes/NAME` | stored task classes; `version` |
 //!
 //! An error is one object `{code, message, hint, retry_helps}`. A command's `by` gets the uid that
@@ -42,13 +44,14 @@ pub mod server;
 
 mod accept;
 mod connection;
+mod orphans;
 mod query;
 mod wire;
 
 pub use answer::{Asker, Reply, answer};
 pub use ask::{
-    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, RunAsk,
-    RunsAsk, SettleAsk, Verdict, WhyAsk,
+    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, OrphanAsk,
+    OrphanVerb, OrphansAsk, RunAsk, RunsAsk, SettleAsk, Verdict, WhyAsk,
 };
 pub use bounds::Bounds;
 pub use client::Client;

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::ask::{
-    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, ROWS_DEFAULT,
-    RunAsk, RunsAsk, SettleAsk, WhyAsk, invalid, outcome, rows, state, verdict,
+    AlertsAsk, Ask, ClassAsk, CommandAsk, CommandVerb, EffectAsk, EffectsAsk, Form, OrphanAsk,
+    OrphansAsk, ROWS_DEFAULT, RunAsk, RunsAsk, SettleAsk, WhyAsk, invalid, outcome, rows, state,
+    verdict,
 };
 use crate::failure::Failure;
 use crate::query::Query;
@@ -85,12 +86,15 @@ impl Ask {
             Self::Effects(ask) => ask.query().after("/effects"),
             Self::Effect(ask) => ask.query().after("/effect"),
             Self::Settle(_) => "/effect/settle".to_owned(),
+            Self::Orphans(ask) => ask.query().after("/orphans"),
+            Self::Orphan(ask) => ask.target(),
             Self::Classes => "/classes".to_owned(),
             Self::Class(ask) => ask.query().after(&format!("/classes/{}", ask.name)),
         };
         let (method, body) = match self {
             Self::Command(ask) => (Method::POST, ask.body()),
             Self::Settle(ask) => (Method::POST, ask.body()),
+            Self::Orphan(ask) => (Method::POST, ask.body()),
             Self::Status
             | Self::Runs(_)
             | Self::Run(_)
@@ -98,6 +102,7 @@ impl Ask {
             | Self::Alerts(_)
             | Self::Effects(_)
             | Self::Effect(_)
+            | Self::Orphans(_)
             | Self::Classes
             | Self::Class(_) => (Method::GET, String::new()),
         };
@@ -122,6 +127,8 @@ impl Ask {
             ("GET", ["effects"]) => Self::Effects(EffectsAsk::of(&mut query)?),
             ("GET", ["effect"]) => Self::Effect(EffectAsk::of(&mut query)?),
             ("POST", ["effect", "settle"]) => Self::Settle(SettleAsk::of(body)?),
+            ("GET", ["orphans"]) => Self::Orphans(OrphansAsk::of(&mut query)?),
+            ("POST", ["orphan", verb]) => Self::Orphan(OrphanAsk::of(verb, body)?),
             ("GET", ["classes"]) => Self::Classes,
             ("GET", ["classes", name]) => Self::Class(ClassAsk::of(name, &mut query)?),
             (method, _) => {
@@ -134,9 +141,9 @@ impl Ask {
     }
 }
 
-const PATHS: &str = "GET /version /status /runs /runs/ID /runs/ID/why /alerts /effects /effect?key=KEY /classes \
-                     /classes/NAME, POST /runs/ID/cancel /runs/ID/terminate /runs/ID/continue \
-                     /runs/ID/raise /effect/settle";
+const PATHS: &str = "GET /version /status /runs /runs/ID /runs/ID/why /alerts /effects /effect?key=KEY /orphans \
+                     /classes /classes/NAME, POST /runs/ID/cancel /runs/ID/terminate /runs/ID/continue \
+                     /runs/ID/raise /effect/settle /orphan/adopt /orphan/close";
 
 impl RunsAsk {
     fn query(&self) -> Query {

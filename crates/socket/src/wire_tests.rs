@@ -1,10 +1,10 @@
 //! Every question goes over HTTP and comes back as itself; what is none is refused by name.
 
 use mainstay_runtime::{Budget, Ruling};
-use mainstay_types::{Code, CostUnits, Tokens};
+use mainstay_types::{AttemptNo, Code, CostUnits, Millis, Tokens};
 
 use super::*;
-use crate::ask::Verdict;
+use crate::ask::{OrphanVerb, Verdict};
 
 fn id() -> RunId {
     "0192f0c4-7d1e-7c55-9d0a-5b7c1a2f3e44".parse().unwrap()
@@ -61,11 +61,29 @@ fn every_question() -> Vec<Ask> {
         )),
         Ask::Settle(settle(Verdict::Settled(Ruling::NotApplied), None)),
         Ask::Settle(settle(Verdict::Compensate, None)),
+        Ask::Orphans(OrphansAsk {
+            run: Some(id()),
+            overdue: true,
+            cursor: Some(id()),
+        }),
+        Ask::Orphan(orphan(OrphanVerb::Adopt(Millis::from_mins(90)))),
+        Ask::Orphan(orphan(OrphanVerb::Close)),
         Ask::Classes,
         Ask::Class(class),
     ];
     asks.extend(CommandVerb::ALL.map(|verb| Ask::Command(command(verb))));
     asks
+}
+
+fn orphan(verb: OrphanVerb) -> OrphanAsk {
+    OrphanAsk {
+        run: id(),
+        call: "ticket_write[3]".to_owned(),
+        attempt: AttemptNo(2),
+        verb,
+        by: "anna".to_owned(),
+        why: "it is \"ours\"".to_owned(),
+    }
 }
 
 fn key() -> EffectKey {

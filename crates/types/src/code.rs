@@ -108,6 +108,8 @@ codes! {
         "what became of the last attempt is not known yet";
     EffectNotThere = "EFFECT_NOT_THERE", Refusal, No, "there is no effect under this key";
     SettleRefused = "SETTLE_REFUSED", Refusal, Later, "the effect cannot be settled like this";
+    OrphanNotThere = "ORPHAN_NOT_THERE", Refusal, No,
+        "no remote work of this attempt is waited for any more";
     DeadlineExhausted = "DEADLINE_EXHAUSTED", Refusal, No,
         "the attempt cannot end before the reserves begin";
     AttemptsExhausted = "ATTEMPTS_EXHAUSTED", Refusal, No, "the call's attempts are used up";

@@ -144,6 +144,16 @@ pub const DOUBT_WAIT_MS_DEFAULT: u64 = 24 * 60 * 60 * 1_000;
 /// Unit: milliseconds. Enforced by: nobody yet, it is only recorded. Beyond: kept all the same.
 pub const KEY_MEMORY_MS_DEFAULT: u64 = 400 * 24 * 60 * 60 * 1_000;
 
+/// How long remote work that was given up may have an owner before somebody is told that nothing
+/// was heard of it, beyond its own timeout or from the moment a person takes it over.
+/// Unit: milliseconds. Enforced by: `graph` validation, `machine`. Beyond: CONTRACT_INVALID,
+/// INVALID_INPUT.
+pub const ORPHAN_TTL_MS_MAX: u64 = 7 * 24 * 60 * 60 * 1_000;
+
+/// How long a person has remote work that they take over without saying for how long.
+/// Unit: milliseconds. Enforced by: the command line. Beyond: `orphan_overdue`.
+pub const ORPHAN_ADOPT_MS_DEFAULT: u64 = 60 * 60 * 1_000;
+
 /// Wait before a call asks again by itself for an effect key that another run holds. The commit
 /// that settles the key wakes it before that, unless too many wait.
 /// Unit: milliseconds. Enforced by: `machine`. Beyond: not applicable.

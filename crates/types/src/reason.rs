@@ -92,6 +92,8 @@ reasons! {
     NotFoundInsideHorizon = "NOT_FOUND_INSIDE_HORIZON",
     /// The receiver is still working on it.
     StillInProgress = "STILL_IN_PROGRESS",
+    /// Nothing was heard in its time of remote work that was given up.
+    StillRunning = "STILL_RUNNING",
     /// The receiver could not be asked or could not tell.
     CannotTell = "CANNOT_TELL",
     /// The receiver did a part of it.

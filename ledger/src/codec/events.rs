@@ -11,6 +11,7 @@ use super::upcast::Older;
 use super::v1::call::*;
 use super::v1::decision::*;
 use super::v1::effect::*;
+use super::v1::orphan::*;
 use super::v1::run::*;
 use super::v1::tools::*;
 use super::v1::wire::WireEvent;
@@ -93,6 +94,11 @@ table! {
         CompensationWanted => CompensationWantedV1,
         EffectCompensated => EffectCompensatedV1,
         KeyTakenOver => KeyTakenOverV1,
+        AttemptOrphaned => AttemptOrphanedV1,
+        OrphanObserved => OrphanObservedV1,
+        OrphanAdopted => OrphanAdoptedV1,
+        OrphanClosed => OrphanClosedV1,
+        LateValueRecorded => LateValueRecordedV1,
     }
     read {
         RunQuarantined version 1 => RunQuarantinedV1,

@@ -91,5 +91,10 @@ kinds! {
     ToolsDone = 38, version 1;
     CompensationWanted = 39, version 1;
     EffectCompensated = 40, version 1;
+    AttemptOrphaned = 41, version 1;
+    OrphanObserved = 42, version 1;
+    OrphanAdopted = 43, version 1;
+    OrphanClosed = 44, version 1;
+    LateValueRecorded = 45, version 1;
     KeyTakenOver = 46, version 1;
 }

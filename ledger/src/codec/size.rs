@@ -31,6 +31,7 @@ fn variable(event: &Event) -> usize {
         Event::CallPrepared { prepared, .. } => prepared.request.len(),
         Event::ListRecorded { items, .. } => items.iter().map(item).sum(),
         Event::CallSettled { result, .. } | Event::EffectApplied { result, .. } => result.len(),
+        Event::LateValueRecorded { value, .. } => value.as_ref().map_or(0, |value| value.len()),
         Event::LapEnded { result, .. } => result.as_ref().map_or(0, |result| result.len()),
         Event::EffectIntended { key, .. } => match &key.scope {
             mainstay_types::Scope::Run { path, .. } => path.len(),
@@ -51,6 +52,9 @@ fn variable(event: &Event) -> usize {
             ..
         }
         | Event::CancelRequested { .. }
+        | Event::AttemptOrphaned { .. }
+        | Event::OrphanAdopted { .. }
+        | Event::OrphanClosed { .. }
         | Event::QuarantineLifted { .. }
         | Event::RunTerminated { .. }
         | Event::CodeFailed { .. }
@@ -81,6 +85,7 @@ fn variable(event: &Event) -> usize {
         | Event::KeyAwaited { .. }
         | Event::KeyTakenOver { .. }
         | Event::LateResult { .. }
+        | Event::OrphanObserved { .. }
         | Event::HardPathLost { .. }
         | Event::AddendumRecorded { .. }
         | Event::RunClosed => 0,

@@ -1,4 +1,4 @@
-//! Wire structs of a run's state, as snapshots hold it: schema 4.
+//! Wire structs of a run's state, as snapshots hold it: schema 5.
 //!
 //! They mirror the state and nothing else. Unlike an event's, this form has one version only: a
 //! state of another schema is not read, its events are folded, so a change here is a change of
@@ -14,9 +14,9 @@ use mainstay_machine::run::{Held, Later};
 use mainstay_machine::streak::Streak;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
-    Phase, Prepared, Repair, ToolsAsked,
+    Orphan, Phase, Prepared, Repair, Stand, ToolsAsked,
 };
-use mainstay_types::{CallId, Digest, Payload, Reason, limits};
+use mainstay_types::{AttemptNo, CallId, Digest, Payload, Reason, limits};
 
 use super::DecodeError;
 use super::v1::Wire;
@@ -25,7 +25,7 @@ use super::v1::decision::AdmissionV1;
 use super::v1::effect::EffectKeyV1;
 use super::v1::run::{BudgetV1, ClassRefV1, LapTimesV1, RaiseV1};
 use super::v1::wire::{ReasonV1, Text, frozen};
-use super::v1::words::{FailureKindV1, OnFailureV1, OutcomeKindV1};
+use super::v1::words::{FailureKindV1, OnFailureV1, OutcomeKindV1, SeenV1};
 use super::v2::QuarantineV2;
 
 /// Payloads that states refer to, by digest.
@@ -233,7 +233,12 @@ kept! {
             asked: Option<ToolsAskedS4>,
             undoes: Option<UndoesS5>,
         }
-        kept { phase: PhaseS1, prepared: Option<PreparedS1>, repair: Option<RepairS2> }
+        kept {
+            phase: PhaseS1,
+            prepared: Option<PreparedS1>,
+            repair: Option<RepairS2>,
+            kept: Option<KeptS5>,
+        }
     }
 }
 
@@ -249,6 +254,25 @@ kept! {
 }
 
 frozen! { UndoesS5 = Undoes { call: u32, wanted: u32 } }
+/// A late answer that is kept.
+#[derive(Encode, Decode)]
+pub(super) struct KeptS5 {
+    of: u32,
+    value: PayloadS1,
+}
+
+impl Keep<(AttemptNo, Payload)> for KeptS5 {
+    fn keep((of, value): &(AttemptNo, Payload), aside: &mut Payloads) -> Self {
+        Self {
+            of: Wire::wire(of),
+            value: Keep::keep(value, aside),
+        }
+    }
+
+    fn back(self, aside: &Payloads) -> Result<(AttemptNo, Payload), DecodeError> {
+        Ok((self.of.domain()?, self.value.back(aside)?))
+    }
+}
 
 frozen! { ItemS1 = Item { parent: u32, position: u32 } }
 #[derive(Encode, Decode)]
@@ -386,6 +410,75 @@ frozen! {
         reserved: u64,
         retry_tokens: u32,
         state: AttemptStateS1,
+        orphan: Option<OrphanS5>,
+    }
+}
+
+#[derive(Encode, Decode)]
+pub(super) struct OrphanS5 {
+    owner: Text,
+    until: i64,
+    stand: StandS5,
+    adoptions: u32,
+}
+
+impl Wire<Box<Orphan>> for OrphanS5 {
+    fn wire(domain: &Box<Orphan>) -> Self {
+        let Orphan {
+            owner,
+            until,
+            stand,
+            adoptions,
+        } = &**domain;
+        Self {
+            owner: Wire::wire(owner),
+            until: Wire::wire(until),
+            stand: Wire::wire(stand),
+            adoptions: *adoptions,
+        }
+    }
+
+    fn domain(self) -> Result<Box<Orphan>, DecodeError> {
+        Ok(Box::new(Orphan {
+            owner: self.owner.domain()?,
+            until: self.until.domain()?,
+            stand: self.stand.domain()?,
+            adoptions: self.adoptions,
+        }))
+    }
+}
+
+#[derive(Encode, Decode)]
+pub(super) enum StandS5 {
+    Left,
+    Watched,
+    Adopted,
+    Overdue,
+    Observed(SeenV1),
+    Closed,
+}
+
+impl Wire<Stand> for StandS5 {
+    fn wire(domain: &Stand) -> Self {
+        match domain {
+            Stand::Left => Self::Left,
+            Stand::Watched => Self::Watched,
+            Stand::Adopted => Self::Adopted,
+            Stand::Overdue => Self::Overdue,
+            Stand::Observed(seen) => Self::Observed(Wire::wire(seen)),
+            Stand::Closed => Self::Closed,
+        }
+    }
+
+    fn domain(self) -> Result<Stand, DecodeError> {
+        Ok(match self {
+            Self::Left => Stand::Left,
+            Self::Watched => Stand::Watched,
+            Self::Adopted => Stand::Adopted,
+            Self::Overdue => Stand::Overdue,
+            Self::Observed(seen) => Stand::Observed(seen.domain()?),
+            Self::Closed => Stand::Closed,
+        })
     }
 }
 

@@ -112,7 +112,7 @@ pub(super) fn each() -> Node {
     )
 }
 
-fn contract(effect: EffectSemantics) -> Contract {
+pub(super) fn contract(effect: EffectSemantics) -> Contract {
     Contract {
         dependency: DependencyName::new("search").expect("a sample name is valid"),
         operation: "retrieve".to_owned(),
@@ -128,6 +128,8 @@ fn contract(effect: EffectSemantics) -> Contract {
             base: Millis::new(100),
             max: Millis::from_secs(2),
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: false,
         retry_cap: None,
         fallbacks: Vec::new(),

@@ -2,12 +2,14 @@
 //!
 //! Append only: each is a golden file of its own, under its name here.
 
-use mainstay_machine::{AskCompensate, AskRaise, AskSettle, AskTool, Ruling, SettleEnd};
+use mainstay_machine::{
+    AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, OrphanWish, Ruling, SettleEnd,
+};
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, NodeId, Payload, Sent,
 };
 
-use super::effect_key;
+use super::{at, effect_key};
 use crate::inbox::InboxCommand;
 
 /// Every sample command, with its name.
@@ -73,6 +75,22 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
         ("settle-by-hand", InboxCommand::SettleByHand(settled)),
         ("compensate", InboxCommand::Compensate(undone)),
         ("tool-call", InboxCommand::ToolCall(Box::new(asked))),
+        (
+            "orphan-adopt",
+            orphan(OrphanWish::Adopt { until: at(90_000) }),
+        ),
+        ("orphan-close", orphan(OrphanWish::Close)),
         ("tools-done", InboxCommand::ToolsDone { call: CallId(7) }),
     ]
+}
+
+fn orphan(wish: OrphanWish) -> InboxCommand {
+    InboxCommand::Orphan(AskOrphan {
+        call: CallId(301),
+        attempt: AttemptNo(2),
+        wish,
+        after: 1,
+        by: "anna (uid:1000)".to_owned(),
+        why: "it is our search".to_owned(),
+    })
 }

@@ -2,11 +2,11 @@
 //!
 //! Append only: each line of a golden file is one of these, in this order.
 
-use mainstay_graph::Budget;
+use mainstay_graph::{Budget, OnLate};
 use mainstay_machine::{
     Admission, Allowed, AttemptEnd, AttemptStarted, CompensationWanted, Decision, Event,
     LapStarted, LapTimes, NextAction, Numbers, OutcomeKind, Prepared, Quarantine, Raise, Refused,
-    Ruling, SettledByHand, ToolCalled, ToolMade, Verdict,
+    Ruling, Seen, SettledByHand, ToolCalled, ToolMade, Verdict,
 };
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, EffectKey, EffectName, Failure,
@@ -26,6 +26,7 @@ pub fn events() -> Vec<Event> {
         of_ends(),
         of_laps(),
         decisions(),
+        orphans(),
     ]
     .concat()
 }
@@ -283,6 +284,48 @@ fn of_laps() -> Vec<Event> {
             },
         }),
     ]
+}
+
+/// Each policy of a late answer, each thing that may be seen of an orphan, each wish.
+fn orphans() -> Vec<Event> {
+    let (call, attempt) = (CallId(301), AttemptNo(2));
+    let (by, why) = (|| "anna (uid:1000)".to_owned(), || "it is ours".to_owned());
+    let value = |policy, value: Option<&str>| Event::LateValueRecorded {
+        call,
+        attempt,
+        policy,
+        value: value.map(Payload::from),
+    };
+    let mut events = vec![
+        Event::AttemptOrphaned {
+            call,
+            attempt,
+            owner: by(),
+            until: at(63_500),
+        },
+        Event::OrphanAdopted {
+            call,
+            attempt,
+            by: by(),
+            why: why(),
+            until: at(90_000),
+        },
+        Event::OrphanClosed {
+            call,
+            attempt,
+            by: by(),
+            why: why(),
+        },
+        value(OnLate::Drop, None),
+        value(OnLate::Keep, Some(r#"{"draft":1}"#)),
+        value(OnLate::Review, Some(r#"{"id":"T-2"}"#)),
+    ];
+    events.extend(Seen::ALL.map(|seen| Event::OrphanObserved {
+        call,
+        attempt,
+        seen,
+    }));
+    events
 }
 
 /// An admission that what was observed decided.

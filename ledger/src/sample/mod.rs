@@ -6,6 +6,7 @@
 mod class;
 mod commands;
 mod events;
+mod orphan;
 mod shop;
 mod state;
 mod story;
@@ -14,6 +15,7 @@ mod undo;
 pub use class::class;
 pub use commands::commands;
 pub use events::events;
+pub use orphan::{late, orphaned_story};
 pub use shop::{asked_story, shop};
 pub use state::{large_payload, state};
 pub use story::{repaired_story, short_story, story};

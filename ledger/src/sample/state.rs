@@ -11,7 +11,7 @@ use mainstay_machine::run::{Held, Later};
 use mainstay_machine::streak::Streak;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
-    LapTimes, OutcomeKind, Phase, Prepared, Quarantine, Repair, RunParts,
+    LapTimes, Orphan, OutcomeKind, Phase, Prepared, Quarantine, Repair, RunParts, Seen, Stand,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, CostUnits, Digest, Epoch, Failure, FailureKind, LapNo, Millis, NodeId,
@@ -228,8 +228,42 @@ fn attempts() -> Vec<Attempt> {
         reserved: CostUnits::units(2),
         retry_tokens: Tokens::new(1),
         state,
+        orphan: None,
     };
     numbered.map(attempt).collect()
+}
+
+/// One that was given up for each way an orphan may stand.
+fn orphans() -> impl Iterator<Item = Attempt> {
+    let stands = [
+        Stand::Left,
+        Stand::Watched,
+        Stand::Adopted,
+        Stand::Overdue,
+        Stand::Observed(Seen::CompletedLate),
+        Stand::Closed,
+    ];
+    let orphan = |(no, stand)| Attempt {
+        no,
+        rung: Rung(1),
+        lap: LapNo(2),
+        epoch: Epoch(3),
+        at: at(600),
+        timeout: Millis::new(2_900),
+        reserved: CostUnits::units(2),
+        retry_tokens: Tokens::ZERO,
+        state: AttemptState::Failed {
+            failure: Failure::new(FailureKind::Canceled, Sent::MaybeSent),
+            cost: CostUnits::units(2),
+        },
+        orphan: Some(Box::new(Orphan {
+            owner: "anna (uid:1000)".to_owned(),
+            until: at(63_500),
+            stand,
+            adoptions: 1,
+        })),
+    };
+    (1..).map(AttemptNo).zip(stands).map(orphan)
 }
 
 fn each() -> Call {
@@ -239,6 +273,8 @@ fn each() -> Call {
             count: 6,
             open: 3,
         }),
+        attempts: orphans().collect(),
+        kept: Some((AttemptNo(5), Payload::from(r#"{"late":1}"#))),
         ..Call::new(NodeId(2), None, 0, Phase::Items)
     }
 }

@@ -55,6 +55,13 @@ pub enum Fact {
         /// Why.
         reason: Reason,
     },
+    /// Something happened to remote work that no run waits for any more.
+    Orphan {
+        /// Where.
+        place: Place,
+        /// What: `given_up`, what was seen of it, `adopted` or `closed`.
+        state: &'static str,
+    },
     /// A call is over that its primary did not answer.
     FellBack {
         /// Where; the dependency is the one that stood last.
@@ -217,36 +224,33 @@ impl<'a> About<'a> {
             Event::EffectPartlyApplied { .. } => {
                 [self.looked_up(Reason::PartlyApplied), None, None]
             }
-            Event::EffectSettledByHand(_)
-            | Event::CompensationWanted(_)
-            | Event::EffectCompensated { .. }
-            | Event::ToolCalled(_)
-            | Event::ToolsDone { .. }
-            | Event::RunStarted(_)
-            | Event::AdmissionDecided(_)
-            | Event::NextDecided(_)
-            | Event::RepairWanted { .. }
-            | Event::LeaseTaken(_)
-            | Event::CallPrepared { .. }
-            | Event::ListRecorded { .. }
-            | Event::AttemptStarted(_)
-            | Event::CallSkipped { .. }
-            | Event::CodeFailed { .. }
-            | Event::EffectIntended { .. }
-            | Event::KeyAwaited { .. }
-            | Event::LateResult { .. }
-            | Event::CancelRequested { .. }
-            | Event::HardPathLost { .. }
-            | Event::AnsweredLater { .. }
-            | Event::LapEnded { .. }
-            | Event::AddendumRecorded { .. }
-            | Event::RunClosed
-            | Event::RunQuarantined { .. }
-            | Event::QuarantineLifted { .. }
-            | Event::RunTerminated { .. }
-            | Event::BudgetRaised(_)
-            | Event::LapStarted(_) => [None, None, None],
+            Event::AttemptOrphaned { attempt, .. } => self.orphan(*attempt, "given_up"),
+            Event::OrphanObserved { attempt, seen, .. } => self.orphan(*attempt, seen.as_str()),
+            Event::OrphanAdopted { attempt, .. } => self.orphan(*attempt, "adopted"),
+            Event::OrphanClosed { attempt, .. } => self.orphan(*attempt, "closed"),
+            #[rustfmt::skip]
+            Event::EffectSettledByHand(_) | Event::CompensationWanted(_)
+            | Event::EffectCompensated { .. } | Event::LateValueRecorded { .. }
+            | Event::ToolCalled(_) | Event::ToolsDone { .. } | Event::RunStarted(_)
+            | Event::AdmissionDecided(_) | Event::NextDecided(_) | Event::RepairWanted { .. }
+            | Event::LeaseTaken(_) | Event::CallPrepared { .. } | Event::ListRecorded { .. }
+            | Event::AttemptStarted(_) | Event::CallSkipped { .. } | Event::CodeFailed { .. }
+            | Event::EffectIntended { .. } | Event::KeyAwaited { .. } | Event::LateResult { .. }
+            | Event::CancelRequested { .. } | Event::HardPathLost { .. }
+            | Event::AnsweredLater { .. } | Event::LapEnded { .. }
+            | Event::AddendumRecorded { .. } | Event::RunClosed | Event::RunQuarantined { .. }
+            | Event::QuarantineLifted { .. } | Event::RunTerminated { .. }
+            | Event::BudgetRaised(_) | Event::LapStarted(_) => [None, None, None],
         }
+    }
+
+    fn orphan(&self, no: AttemptNo, state: &'static str) -> Facts {
+        let made = self.call.attempt(no);
+        let fact = made.map(|made| Fact::Orphan {
+            place: self.place(made.rung),
+            state,
+        });
+        [fact, None, None]
     }
 
     fn given_up(&self, how: Fallback, reason: Reason) -> Facts {

@@ -88,6 +88,12 @@ const FALLBACKS: Metric = counter(
     "Calls that their primary did not answer, by what they ended with",
 );
 
+const ORPHANS: Metric = counter(
+    "mainstay_orphan_task_total",
+    &["class", "node", "dependency", "state"],
+    "Remote work that no run waits for any more: given up, what was seen of it, taken over, closed",
+);
+
 /// Every metric. Source: mission A24.
 ///
 /// | metric | kind | labels |
@@ -99,14 +105,14 @@ const FALLBACKS: Metric = counter(
 /// | `mainstay_queue_rejected_total` | counter | class, reason |
 /// | `mainstay_effect_unknown_total` | counter | class, node, dependency, reason |
 /// | `mainstay_fallback_outcome_total` | counter | class, node, dependency, outcome |
+/// | `mainstay_orphan_task_total` | counter | class, node, dependency, state |
 ///
-/// Two names of A24 are not here yet, because nothing happens yet that they could count:
-/// `orphan_task_total` (remote tasks that outlive their run) and `degradation_transition_total`
-/// (modes of the process).
+/// One name of A24 is not here yet, because nothing happens yet that it could count:
+/// `degradation_transition_total` (modes of the process).
 ///
 /// A fact counts when its append has been made durable, in the process that made it: a restart
 /// counts nothing again, and what a process had no time to count after its last append is lost.
-pub const METRICS: [Metric; 7] = [
+pub const METRICS: [Metric; 8] = [
     RUNS,
     ATTEMPTS,
     AMPLIFICATION,
@@ -114,6 +120,7 @@ pub const METRICS: [Metric; 7] = [
     REJECTED,
     UNKNOWN,
     FALLBACKS,
+    ORPHANS,
 ];
 
 /// Tells the host's recorder each metric's unit and meaning. An engine does it when it starts; call
@@ -149,6 +156,7 @@ pub(super) fn count(fact: Fact) {
             add(EXHAUSTED, vec![name(&class), reason.as_str().into()], 1);
         }
         Fact::EffectUnknown { place, reason } => add(UNKNOWN, at(&place, [reason.as_str()]), 1),
+        Fact::Orphan { place, state } => add(ORPHANS, at(&place, [state]), 1),
         Fact::FellBack { place, outcome } => add(FALLBACKS, at(&place, [outcome.as_str()]), 1),
     }
 }

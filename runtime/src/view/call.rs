@@ -85,6 +85,20 @@ pub struct AttemptView {
     pub retry_tokens: u32,
     /// The epoch of the owner that sent it.
     pub epoch: u32,
+    /// Whose it is, for one that was given up while it may have left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orphan: Option<OrphanView>,
+}
+
+/// Remote work that its run does not wait for any more.
+#[derive(Clone, Debug, Serialize)]
+pub struct OrphanView {
+    /// Who asked for the stop, or took it over since.
+    pub owner: String,
+    /// Until when it is waited for.
+    pub until: String,
+    /// `running`, `adopted`, `overdue`, `canceled`, `completed_late`, `failed` or `closed`.
+    pub state: &'static str,
 }
 
 /// The effect of a write.
@@ -229,6 +243,11 @@ impl Viewer<'_> {
             cost_units: end.cost.map(raw::units),
             retry_tokens: made.retry_tokens.get(),
             epoch: made.epoch.get(),
+            orphan: made.orphan().map(|orphan| OrphanView {
+                owner: orphan.owner.clone(),
+                until: raw::time(orphan.until),
+                state: orphan.stand.as_str(),
+            }),
         }
     }
 

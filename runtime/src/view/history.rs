@@ -77,6 +77,11 @@ impl History {
             | Event::EffectCompensated { .. }
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
+            | Event::LateValueRecorded { .. }
+            | Event::AttemptOrphaned { .. }
+            | Event::OrphanObserved { .. }
+            | Event::OrphanAdopted { .. }
+            | Event::OrphanClosed { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }

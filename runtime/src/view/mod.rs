@@ -12,6 +12,7 @@ mod budget;
 mod call;
 mod decided;
 mod effect;
+mod given_up;
 mod hidden;
 mod history;
 mod laps;
@@ -32,11 +33,11 @@ pub use alert::AlertRow;
 pub use budget::{
     BudgetView, CapView, ConcurrencyView, CostView, DowntimeView, RetryView, TimesView,
 };
-pub use call::{AttemptView, CallView, EffectView, SettledView};
+pub use call::{AttemptView, CallView, EffectView, OrphanView, SettledView};
 pub use effect::{OneEffect, OtherEffect, PromiseView};
 pub use laps::{AdmissionView, AskedView, LapView, RaiseView};
 pub use row::{ClassView, SummaryRow};
-pub use status::{EffectLine, NotDrivenView, StatusView};
+pub use status::{EffectLine, NotDrivenView, OrphanLine, StatusView};
 pub use stored::stored;
 pub(crate) use stored::{of as of_loaded, why_of};
 pub use timeline::TimelineRow;

@@ -15,6 +15,7 @@ use mainstay_types::{
 
 use super::call::dependency;
 use super::decided;
+use super::given_up;
 use super::hidden::is_code;
 use super::text::plain;
 
@@ -44,9 +45,8 @@ impl Teller<'_> {
             Event::RunStarted(started) => self.started(started),
             Event::AdmissionDecided(admission) => decided::admitted(admission),
             Event::NextDecided(decision) => self.of(decision.call, &decided::next(decision)),
-            Event::RepairWanted { call, of } => {
-                self.of(*call, &format!("is asked once more, with what was wrong at attempt {of}"))
-            }
+            Event::RepairWanted { call, of } =>
+                self.of(*call, &format!("is asked once more, with what was wrong at attempt {of}")),
             Event::LeaseTaken(lease) => lease_taken(lease),
             Event::CallPrepared { call, prepared } => self.prepared(*call, prepared),
             Event::ListRecorded { call, items } => self.listed(*call, items),
@@ -55,24 +55,20 @@ impl Teller<'_> {
                 let spent = self.spent((*call, *attempt), entry.at, *cost, *client_retries);
                 self.attempt_settled((*call, *attempt), end, &spent)
             }
-            Event::AttemptInterrupted { call, attempt, cost } => {
-                self.interrupted(*call, *attempt, *cost)
-            }
+            Event::AttemptInterrupted { call, attempt, cost } =>
+                self.interrupted(*call, *attempt, *cost),
             Event::CallSettled { call, rung, result } => self.settled(*call, *rung, result),
-            Event::CallRescheduled { call, rung, not_before, reason } => {
-                self.rescheduled(*call, *rung, *not_before, *reason)
-            }
+            Event::CallRescheduled { call, rung, not_before, reason } =>
+                self.rescheduled(*call, *rung, *not_before, *reason),
             Event::CallOmitted { call, reason } => self.omitted(*call, *reason),
             Event::CallSkipped { call } => self.of(*call, "is skipped: its predicate said no"),
-            Event::CallFailed { call, kind, reason } => {
-                self.of(*call, &format!("failed: {kind}, {reason}"))
-            }
+            Event::CallFailed { call, kind, reason } =>
+                self.of(*call, &format!("failed: {kind}, {reason}")),
             Event::CodeFailed { call, kind, .. } => self.code_failed(*call, *kind),
             Event::EffectIntended { call, key } => self.intended(*call, key),
             Event::EffectApplied { call, result, reason } => self.applied(*call, result, *reason),
-            Event::EffectInDoubt { call, reason, lookup_at, absent_after } => {
-                self.in_doubt(*call, *reason, *lookup_at, *absent_after)
-            }
+            Event::EffectInDoubt { call, reason, lookup_at, absent_after } =>
+                self.in_doubt(*call, *reason, *lookup_at, *absent_after),
             Event::EffectAbsent { call, reason } => self.absent(*call, *reason),
             Event::EffectPartlyApplied { call } => self.partly(*call),
             Event::EffectSettledByHand(settled) => self.by_hand(settled),
@@ -80,28 +76,32 @@ impl Teller<'_> {
             Event::EffectCompensated { call } => self.of(*call, "is undone"),
             Event::ToolCalled(called) => self.tool_called(called),
             Event::ToolsDone { call } => self.of(*call, "the model is done"),
-            Event::ControlSettled { call, number, reason, next_at } => {
-                self.looked_up(*call, *number, *reason, *next_at)
-            }
-            Event::KeyTakenOver { call, holder, absent_after, .. } => {
-                self.taken_over(*call, *holder, *absent_after)
-            }
+            Event::ControlSettled { call, number, reason, next_at } =>
+                self.looked_up(*call, *number, *reason, *next_at),
+            Event::KeyTakenOver { call, holder, absent_after, .. } =>
+                self.taken_over(*call, *holder, *absent_after),
             Event::KeyAwaited { call, holder, until } => self.awaited(*call, *holder, *until),
-            Event::LateResult { call, attempt, cost, client_retries } => {
-                self.late(*call, *attempt, (*cost, *client_retries))
-            }
+            Event::LateResult { call, attempt, cost, client_retries } =>
+                self.late(*call, *attempt, (*cost, *client_retries)),
+            Event::LateValueRecorded { call, attempt, policy, value } =>
+                self.late_value((*call, *attempt), *policy, value.as_ref()),
+            Event::AttemptOrphaned { call, attempt, owner, until } =>
+                self.orphaned((*call, *attempt), owner, *until),
+            Event::OrphanObserved { call, attempt, seen } =>
+                self.observed((*call, *attempt), *seen),
+            Event::OrphanAdopted { call, attempt, by, why, until } =>
+                self.adopted((*call, *attempt), (by, why), *until),
+            Event::OrphanClosed { call, attempt, by, why } =>
+                self.closed_orphan((*call, *attempt), (by, why)),
             Event::CancelRequested { by, why } => format!("{by} asked the run to stop: {why}"),
             Event::HardPathLost { call } => self.lost(*call),
             Event::AnsweredLater { doubts, expected_by } => self.later(doubts, *expected_by),
-            Event::LapEnded { outcome, reason, result, at } => {
-                self.ended((*outcome, *reason), result.as_ref(), *at)
-            }
+            Event::LapEnded { outcome, reason, result, at } =>
+                self.ended((*outcome, *reason), result.as_ref(), *at),
             Event::AddendumRecorded { call, reason } => self.learned(*call, *reason),
             Event::RunClosed => "the run is closed: it owes nothing".to_owned(),
             Event::RunQuarantined(why) => format!("the run is quarantined: {}", why.code),
-            Event::QuarantineLifted { by, why } => {
-                format!("{by} had the run driven again: {why}")
-            }
+            Event::QuarantineLifted { by, why } => format!("{by} had the run driven again: {why}"),
             Event::RunTerminated { by, why } => format!("{by} ended the run: {why}"),
             Event::LapStarted(started) => self.lap_started(started),
             Event::BudgetRaised(raised) => budget_raised(raised),
@@ -128,11 +128,11 @@ impl Teller<'_> {
         self.run.path(call)
     }
 
-    fn attempt(&self, call: CallId, attempt: AttemptNo) -> String {
+    pub(super) fn attempt(&self, call: CallId, attempt: AttemptNo) -> String {
         format!("{} attempt {attempt}", self.path(call))
     }
 
-    fn at(&self, at: Timestamp) -> String {
+    pub(super) fn at(&self, at: Timestamp) -> String {
         moment(at.since(self.start))
     }
 
@@ -274,7 +274,7 @@ impl Teller<'_> {
             0 => String::new(),
             many => format!(", {many} retries of its client library"),
         };
-        format!("{attempt} answered too late to be used, cost {cost}{retries}")
+        format!("{attempt} was heard of when it was over, cost {cost}{retries}")
     }
 
     fn rescheduled(&self, call: CallId, rung: Rung, from: Timestamp, reason: Reason) -> String {
@@ -283,9 +283,11 @@ impl Teller<'_> {
     }
 
     fn settled(&self, call: CallId, rung: Rung, result: &Payload) -> String {
-        let from = match rung {
-            Rung(0) => String::new(),
-            rung => format!(" from {}", self.rung(call, rung)),
+        let kept = given_up::kept_from(self.run, call, result);
+        let from = match (kept, rung) {
+            (Some(no), _) => format!(" from the late answer of attempt {no}, which was kept"),
+            (None, Rung(0)) => String::new(),
+            (None, rung) => format!(" from {}", self.rung(call, rung)),
         };
         format!("{} has its value{from}: {}", self.path(call), bytes(result))
     }
@@ -473,7 +475,7 @@ fn failed(failure: &Failure, spent: &str) -> String {
     format!("{}, {}{code}, {spent}{wait}", failure.kind, failure.sent)
 }
 
-fn bytes(payload: &Payload) -> String {
+pub(super) fn bytes(payload: &Payload) -> String {
     count(payload.len(), "byte")
 }
 

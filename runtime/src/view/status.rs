@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::raw;
 use crate::listing::{EffectRow, Status};
 use crate::not_driven::NotDriven;
+use crate::orphans::OrphanRow;
 
 /// An engine as its operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -145,6 +146,50 @@ impl EffectLine {
             lookups: row.lookups,
             next_lookup_at: row.lookup_at.map(raw::time),
             absent_after: row.absent_after.map(raw::time),
+        }
+    }
+}
+
+/// One orphan in a listing.
+#[derive(Clone, Debug, Serialize)]
+pub struct OrphanLine {
+    /// The run that gave it up.
+    pub run_id: String,
+    /// The path of the call.
+    pub call: String,
+    /// The attempt.
+    pub attempt: u32,
+    /// Whose it is.
+    pub owner: String,
+    /// The run's class.
+    pub class: String,
+    /// Whose run.
+    pub tenant: String,
+    /// `running`, `adopted` or `overdue`.
+    pub state: &'static str,
+    /// When the attempt was sent.
+    pub sent_at: String,
+    /// Until when it is waited for.
+    pub until: String,
+    /// What is done with its answer: `drop`, `keep` or `review`.
+    pub on_late: &'static str,
+}
+
+impl OrphanLine {
+    /// The line of an orphan.
+    #[must_use]
+    pub fn of(row: &OrphanRow) -> Self {
+        Self {
+            run_id: row.run.to_string(),
+            call: row.call.clone(),
+            attempt: row.attempt.get(),
+            owner: row.owner.clone(),
+            class: row.class.to_string(),
+            tenant: row.tenant.to_string(),
+            state: row.state,
+            sent_at: raw::time(row.sent_at),
+            until: raw::time(row.until),
+            on_late: row.on_late.as_str(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Only what the state knows; whether this process has the run's code is not asked here.
 
 use mainstay_machine::run::Head;
-use mainstay_machine::{Call, Phase, Run, RunState};
+use mainstay_machine::{Call, Phase, Run, RunState, Stand};
 use mainstay_types::{CallId, Code, Timestamp};
 
 use super::call::doubt;
@@ -34,12 +34,38 @@ pub(super) fn reasons(run: &Run, head: &Head, state: RunState) -> Vec<String> {
     }
 }
 
-/// After the outcome only what is out or in doubt is waited for.
+/// After the outcome only what is out, in doubt or given up and watched is waited for.
 fn owed(run: &Run) -> impl Iterator<Item = String> + '_ {
-    run.calls()
-        .in_flight()
-        .chain(run.calls().in_doubt())
-        .filter_map(|(id, call)| of_call(run, id, call))
+    let open = run.calls().in_flight().chain(run.calls().in_doubt());
+    let open = open.filter_map(|(id, call)| of_call(run, id, call));
+    open.chain(watched(run))
+}
+
+fn watched(run: &Run) -> impl Iterator<Item = String> + '_ {
+    run.calls().watched().flat_map(move |(id, call)| {
+        let made = call.attempts.iter();
+        let held = made.filter_map(|made| Some((made.no, made.orphan()?)));
+        let held = held.filter(|(_, orphan)| orphan.holds());
+        held.map(move |(no, orphan)| {
+            let (path, owner) = (run.path(id), &orphan.owner);
+            let until = raw::time(orphan.until);
+            match orphan.stand {
+                Stand::Overdue => format!(
+                    "{path}: {owner} to close attempt {no} or take it over, of which nothing was \
+                     heard until {until}"
+                ),
+                Stand::Left
+                | Stand::Watched
+                | Stand::Adopted
+                | Stand::Observed(_)
+                | Stand::Closed => {
+                    format!(
+                        "{path}: attempt {no}, which was given up and is {owner}'s until {until}"
+                    )
+                }
+            }
+        })
+    })
 }
 
 fn of_call(run: &Run, id: CallId, call: &Call) -> Option<String> {

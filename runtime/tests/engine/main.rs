@@ -33,6 +33,7 @@ mod observe_canary;
 mod observe_metrics;
 mod observe_spans;
 mod operators;
+mod orphans;
 mod parking;
 mod poison;
 mod preempting;

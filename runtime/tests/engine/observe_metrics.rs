@@ -40,6 +40,7 @@ fn line(fact: &Fact) -> String {
         Fact::CallEnded { place, attempts } => format!("call {} {attempts}", at(place)),
         Fact::BudgetExhausted { class, reason } => format!("limit {class} {reason}"),
         Fact::EffectUnknown { place, reason } => format!("unknown {} {reason}", at(place)),
+        Fact::Orphan { place, state } => format!("orphan {} {state}", at(place)),
         Fact::FellBack { place, outcome } => format!("instead {} {}", at(place), outcome.as_str()),
     }
 }

@@ -184,7 +184,10 @@ fn an_answer_of_a_stopped_read_is_recorded_as_late_used_and_paid_at_what_it_cost
     let log = world.describe(run.id());
     assert_eq!(outcome.kind, OutcomeKind::Completed, "{log}");
     assert_eq!(outcome.result.unwrap(), "soft");
-    assert!(log.contains("LateResult soft/1, CallSettled soft"), "{log}");
+    assert!(
+        log.contains("LateResult soft/1, OrphanObserved soft, CallSettled soft"),
+        "{log}"
+    );
     assert_eq!(world.outside.requests("soft").len(), 1, "not asked again");
     let late = AttemptState::Late {
         cost: CostUnits::units(7),

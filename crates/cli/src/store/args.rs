@@ -68,7 +68,7 @@ pub struct RepairArgs {
 }
 
 /// A time as a person writes it: a whole number and `s`, `m`, `h` or `d`.
-fn duration(text: &str) -> Result<Millis, String> {
+pub(crate) fn duration(text: &str) -> Result<Millis, String> {
     let wrong = || format!("{text:?} is no time: a whole number and s, m, h or d, like 7d");
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let number: u64 = digits.parse().map_err(|_| wrong())?;

@@ -12,6 +12,7 @@ mod repair;
 mod stats;
 mod verify;
 
+pub(crate) use args::duration;
 pub use args::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};
 pub(crate) use erase::erase;
 pub(crate) use exchange::{export, import};

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_class::{Budget, Class, OnLimit, TaskClass, secs};
+use mainstay_class::{Budget, Class, OnLimit, TaskClass, mins, secs};
 use mainstay_dispatch::{Answer, AttemptContext, Failure, FailureKind, Found, Read, Write};
 use mainstay_dispatch::{Resolution, Sent};
 use mainstay_ledger_sled::SledLedger;
@@ -88,7 +88,10 @@ fn class() -> Class<String, String> {
             .cost(10),
     );
     g.on_limit(OnLimit::Pause);
-    let price = g.read("price", &Prices, (), |item, ()| item.clone()).add();
+    let price = g
+        .read("price", &Prices, (), |item, ()| item.clone())
+        .orphan_ttl(mins(10))
+        .add();
     let order = g
         .write("order", &Orders, price, |item, price| {
             assert!(!item.starts_with("panics"), "cannot order {item}");

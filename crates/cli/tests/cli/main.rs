@@ -16,6 +16,7 @@ mod graph;
 mod help;
 mod live;
 mod locked;
+mod orphans;
 mod refused;
 mod runs;
 mod shapes;

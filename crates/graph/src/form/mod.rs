@@ -6,7 +6,8 @@
 //!
 //! A class is written in the lowest form that can say all of it, so that a newer program gives the
 //! classes of an older one the fingerprints they always had. Form 2 adds `on_limit` and `caps`,
-//! form 3 `later_ms` and `repairs`, form 4 `tools`, and the call of that kind, form 5 `undoes`.
+//! form 3 `later_ms` and `repairs`, form 4 `tools`, and the call of that kind, form 5 `undoes` and
+//! `late`.
 //!
 //! Shape (form 5), every key always present, `null` for what is not set, times in milliseconds
 //! (`_ms`), cost in micro-units (`_micros`), refs as places in `nodes` from 0, schemas as texts:
@@ -24,6 +25,7 @@
 //!  later_ms?, repairs: [ref],
 //!  tools: [{node: ref, about, per_run_max, arguments}],
 //!  undoes: [{node: ref, of: ref}],
+//!  late: [{node: ref, on_late: ("drop" | "keep" | "review")?, orphan_ttl_ms?}],
 //!  nodes: [{name, criticality: {kind: "hard"} | {kind: "soft" | "advisory", notice},
 //!           inputs: [ref], when: ref?, output,
 //!           call: {kind: "read", contract} | {kind: "write", contract, effect}
@@ -34,6 +36,7 @@
 //! ```
 
 mod fields;
+mod late;
 mod read;
 mod write;
 

@@ -8,6 +8,7 @@ use mainstay_types::json::Value;
 use mainstay_types::{ClassName, ClassVersion, DependencyName, EffectName, NodeName, limits};
 
 use super::fields::{Fields, Item, Read};
+use super::late;
 use crate::class::{
     Budget, Caps, Criticality, DependencyCap, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
     Reserve, TaskClass, Times, Tool,
@@ -34,7 +35,7 @@ const FIELDS: [&str; 12] = [
 const FIELDS_2: [&str; 2] = ["on_limit", "caps"];
 const FIELDS_3: [&str; 2] = ["later_ms", "repairs"];
 const FIELDS_4: [&str; 1] = ["tools"];
-const FIELDS_5: [&str; 1] = ["undoes"];
+const FIELDS_5: [&str; 2] = ["undoes", "late"];
 
 pub(super) fn class(form: &Value) -> Read<TaskClass> {
     let form = Item::root(form);
@@ -60,6 +61,7 @@ pub(super) fn class(form: &Value) -> Read<TaskClass> {
     }
     if 5 <= number {
         undoes(&fields.get("undoes"), &mut nodes)?;
+        late::read(&fields.get("late"), &mut nodes)?;
     }
     Ok(TaskClass {
         name: fields.get("name").name(ClassName::new)?,
@@ -330,6 +332,8 @@ fn contract(item: &Item<'_>) -> Read<Contract> {
             base: fields.get("backoff_base_ms").millis()?,
             max: fields.get("backoff_ms_max").millis()?,
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: false,
         retry_cap: fields.get("retry_cap").optional(Item::tokens)?,
         fallbacks: fields

@@ -7,7 +7,7 @@
 use mainstay_types::json::Value;
 use mainstay_types::{CostUnits, Millis, NodeId, Tokens};
 
-use super::FORMS;
+use super::{FORMS, late};
 use crate::class::{
     Budget, Caps, Criticality, DependencyCap, Node, NodeKind, OnDowntime, OnLimit, Reserve, Schema,
     TaskClass, Times, Tool,
@@ -58,7 +58,8 @@ pub(super) fn class(class: &TaskClass) -> Value {
     let fields_2 = fields_2.into_iter().filter(|_| 2 <= form);
     let fields_3 = fields_3.into_iter().filter(|_| 3 <= form);
     let fields_4 = (4 <= form).then(|| ("tools", tools(class)));
-    let fields_5 = (5 <= form).then(|| ("undoes", undoes(class)));
+    let fields_5 = [("undoes", undoes(class)), ("late", late::write(class))];
+    let fields_5 = fields_5.into_iter().filter(|_| 5 <= form);
     let newer = fields_2.chain(fields_3).chain(fields_4).chain(fields_5);
     Value::object(fields.into_iter().chain(newer))
 }
@@ -66,7 +67,8 @@ pub(super) fn class(class: &TaskClass) -> Value {
 /// The first form that can say all of it.
 fn lowest_form(class: &TaskClass) -> u32 {
     let [first, second, third, fourth, fifth] = FORMS;
-    if class.nodes.iter().any(|node| node.undoes.is_some()) {
+    let is_undone = class.nodes.iter().any(|node| node.undoes.is_some());
+    if is_undone || late::is_said(class) {
         fifth
     } else if has_tools(class) {
         fourth
@@ -272,7 +274,9 @@ fn contract(contract: &Contract) -> Value {
         cost,
         deadline_reserve,
         backoff: Backoff { base, max },
-        // Said of the class as a whole, which is older than this.
+        // Said of the class as a whole, which is older than these.
+        on_late: _,
+        orphan_ttl: _,
         repair: _,
         retry_cap,
         fallbacks,

@@ -6,7 +6,7 @@ use mainstay_types::{Code, Millis, limits};
 
 use super::count;
 use crate::class::{Node, NodeKind};
-use crate::contract::{Contract, EffectSemantics, Fallback, FallbackKind};
+use crate::contract::{Contract, EffectSemantics, Fallback, FallbackKind, OnLate};
 use crate::problem::{Problem, exact};
 
 /// Checks the node's contract, if it has one.
@@ -24,6 +24,7 @@ pub(super) fn check(node: &Node, problems: &mut Vec<Problem>) {
     check_attempts_together(contract, &mut found);
     check_backoff(contract, &mut found);
     check_fallbacks(node, contract, &mut found);
+    check_late(contract, &mut found);
     found.extend(items_problem(node));
     problems.extend(found.into_iter().map(|problem| problem.at(&node.name)));
 }
@@ -203,6 +204,41 @@ fn check_fallbacks(node: &Node, contract: &Contract, found: &mut Vec<Problem>) {
             let message = format!("{name} {reason}");
             found.push(Problem::error(Code::FallbackNotAllowed, message).hint(hint));
         }
+    }
+}
+
+/// What is done with late answers, and for how long what was given up has an owner.
+fn check_late(contract: &Contract, found: &mut Vec<Problem>) {
+    match (contract.on_late, contract.effect) {
+        (
+            Some(OnLate::Drop),
+            EffectSemantics::WriteIdempotentWithKey | EffectSemantics::WriteWithoutKey,
+        ) => {
+            let message = "it drops late answers, but what a write did stays done";
+            let hint = "keep them, or let somebody review them";
+            found.push(Problem::error(Code::ContractInvalid, message).hint(hint));
+        }
+        (Some(OnLate::Keep), EffectSemantics::WriteWithoutKey) => {
+            let message = "it keeps late answers and tells nobody, but without a key each of them \
+                           may be a second effect";
+            let hint = "leave it out: a write without key is reviewed by default";
+            found.push(Problem::warning(Code::ContractInvalid, message).hint(hint));
+        }
+        (
+            Some(OnLate::Drop | OnLate::Keep | OnLate::Review) | None,
+            EffectSemantics::ReadOnly
+            | EffectSemantics::WriteIdempotentWithKey
+            | EffectSemantics::WriteWithoutKey,
+        ) => {}
+    }
+    let max = Millis::new(limits::ORPHAN_TTL_MS_MAX);
+    let ttl = contract.orphan_ttl;
+    if let Some(ttl) = ttl.filter(|ttl| *ttl == Millis::ZERO || max < *ttl) {
+        let (ttl, max) = (exact(ttl), exact(max));
+        let message = format!("its orphan_ttl is {ttl}, allowed are 1 ms to {max}");
+        let hint = "a person who takes remote work over gives it a new time; leave it out to wait \
+                    for the timeout alone";
+        found.push(Problem::error(Code::ContractInvalid, message).hint(hint));
     }
 }
 

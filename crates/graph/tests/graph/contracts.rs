@@ -1,8 +1,8 @@
 //! Problems of single contracts, effects and fallbacks, with exact words.
 
 use mainstay_graph::{
-    Backoff, Criticality, EffectSemantics, FallbackKind, Resolution, SameRequestRule, ScopeKind,
-    Severity, validate,
+    Backoff, Criticality, EffectSemantics, FallbackKind, OnLate, Resolution, SameRequestRule,
+    ScopeKind, Severity, validate,
 };
 use mainstay_types::{Code, Millis};
 
@@ -327,4 +327,58 @@ fn a_horizon_that_the_reserve_cannot_hold_is_warned_of_with_both_numbers() {
     class.reserve.reconcile = ms(1_999);
     effect_of(&mut class.nodes[0]).resolution = Resolution::ByHuman;
     check(&class, &[]);
+}
+
+#[test]
+fn what_a_write_did_is_not_dropped_and_without_a_key_it_is_reviewed() {
+    let mut class = class(vec![
+        read("facts", &[]),
+        write("order", &[]),
+        each("items", &[], 5),
+        write("mail", &[]),
+        write("post", &[]),
+    ]);
+    contract_of(&mut class.nodes[0]).on_late = Some(OnLate::Drop);
+    contract_of(&mut class.nodes[1]).on_late = Some(OnLate::Drop);
+    contract_of(&mut class.nodes[2]).on_late = Some(OnLate::Drop);
+    for node in &mut class.nodes[2..] {
+        contract_of(node).effect = EffectSemantics::WriteWithoutKey;
+    }
+    contract_of(&mut class.nodes[3]).on_late = Some(OnLate::Keep);
+    contract_of(&mut class.nodes[4]).on_late = Some(OnLate::Review);
+    check(
+        &class,
+        &[
+            "error CONTRACT_INVALID [order]: it drops late answers, but what a write did stays \
+             done",
+            "error CONTRACT_INVALID [items]: it drops late answers, but what a write did stays \
+             done",
+            "warning CONTRACT_INVALID [mail]: it keeps late answers and tells nobody, but without a \
+             key each of them may be a second effect",
+        ],
+    );
+}
+
+#[test]
+fn an_orphan_has_an_owner_for_a_bounded_time() {
+    let mut class = class(vec![read("facts", &[]), read("draft", &[])]);
+    for (ttl, is_bad) in [
+        (0, true),
+        (1, false),
+        (604_800_000, false),
+        (604_800_001, true),
+    ] {
+        contract_of(&mut class.nodes[0]).orphan_ttl = Some(ms(ttl));
+        let problems = validate(&class);
+        assert_eq!(
+            problems.iter().any(|p| p.is_error()),
+            is_bad,
+            "{ttl}: {problems:?}"
+        );
+    }
+    contract_of(&mut class.nodes[0]).orphan_ttl = Some(Millis::from_days(8));
+    check(
+        &class,
+        &["error CONTRACT_INVALID [facts]: its orphan_ttl is 8 d, allowed are 1 ms to 7 d"],
+    );
 }

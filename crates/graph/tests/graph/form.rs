@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use mainstay_graph::TaskClass;
+use mainstay_graph::{OnLate, TaskClass};
 use mainstay_types::NodeId;
 use mainstay_types::json::{self, Value};
 use proptest::prelude::*;
 
-use crate::sample::{capped, contract_of, effect_of, graphs, meeting, ms, patient, returns, shop};
+use crate::sample::{
+    capped, contract_of, effect_of, graphs, late, meeting, ms, patient, returns, shop,
+};
 
 const GOLDEN: &str = include_str!("../../golden/class-form-1.json");
 const GOLDEN_2: &str = include_str!("../../golden/class-form-2.json");
 const GOLDEN_3: &str = include_str!("../../golden/class-form-3.json");
 const GOLDEN_4: &str = include_str!("../../golden/class-form-4.json");
 const GOLDEN_5: &str = include_str!("../../golden/class-form-5.json");
+const GOLDEN_5_LATE: &str = include_str!("../../golden/class-form-5-late.json");
 
 type Change = fn(&mut TaskClass);
 
@@ -41,6 +44,8 @@ fn the_form_is_frozen_byte_for_byte() {
     assert_eq!(read_back(GOLDEN_4), shop());
     assert_eq!(stored(&returns()), GOLDEN_5.trim_end());
     assert_eq!(read_back(GOLDEN_5), returns());
+    assert_eq!(stored(&late()), GOLDEN_5_LATE.trim_end());
+    assert_eq!(read_back(GOLDEN_5_LATE), late());
 }
 
 #[test]
@@ -49,7 +54,7 @@ fn a_class_is_written_in_the_lowest_form_that_can_say_all_of_it() {
     assert_eq!(form(&meeting()), Value::from(1));
     assert_eq!(form(&shop()), Value::from(4));
     assert_eq!(form(&returns()), Value::from(5));
-    let changes: [(u32, Change); 6] = [
+    let changes: [(u32, Change); 8] = [
         (2, |class| class.on_limit = mainstay_graph::OnLimit::Fail),
         (2, |class| class.caps.depth = Some(6)),
         (2, |class| class.caps.attempts = Some(40)),
@@ -58,6 +63,12 @@ fn a_class_is_written_in_the_lowest_form_that_can_say_all_of_it() {
         }),
         (3, |class| class.later = patient().later),
         (3, |class| contract_of(&mut class.nodes[0]).repair = true),
+        (5, |class| {
+            contract_of(&mut class.nodes[0]).on_late = Some(OnLate::Keep)
+        }),
+        (5, |class| {
+            contract_of(&mut class.nodes[0]).orphan_ttl = Some(ms(1))
+        }),
     ];
     for (number, change) in changes {
         let mut class = meeting();
@@ -291,6 +302,48 @@ fn what_does_not_fit_is_refused_with_its_place() {
         Value::List(vec![Value::from(0); 257]),
         "/result: a list of at most 256 items",
     );
+}
+
+#[test]
+fn what_is_said_of_late_answers_stands_once_for_nodes_that_make_attempts_in_order() {
+    let with = |change: &dyn Fn(&mut Vec<Value>)| {
+        let mut form = late().to_json();
+        if let Value::Object(fields) = &mut form
+            && let Some(Value::List(said)) = fields.get_mut("late")
+        {
+            change(said);
+        }
+        TaskClass::from_json(&form)
+    };
+    assert_eq!(with(&|_| {}), Ok(late()));
+    let refused = |change: &dyn Fn(&mut Vec<Value>)| {
+        let error = with(change).expect_err("it must not pass");
+        format!("{}: {}", error.at, error.expected)
+    };
+    let order = "/late: nodes that make attempts, each once, in order";
+    assert_eq!(refused(&|said| said.swap(0, 1)), order);
+    assert_eq!(refused(&|said| said.push(said[1].clone())), order);
+    let to = |key: &'static str, new: Value| {
+        move |said: &mut Vec<Value>| set(&mut said[0], &format!("/{key}"), new.clone())
+    };
+    assert_eq!(refused(&to("node", Value::from(200))), order);
+    assert_eq!(
+        refused(&|said| {
+            set(&mut said[0], "/on_late", Value::Null);
+            set(&mut said[0], "/orphan_ttl_ms", Value::Null);
+        }),
+        order,
+        "what says nothing does not stand there"
+    );
+    assert_eq!(
+        refused(&to("on_late", Value::from("forget"))),
+        "/late/0/on_late: drop, keep or review"
+    );
+    let mut mutants = std::collections::BTreeSet::from([late().fingerprint()]);
+    for (key, new) in [("on_late", "drop".into()), ("orphan_ttl_ms", 7.into())] {
+        let mutant = with(&to(key, new)).expect("it says something else");
+        assert!(mutants.insert(mutant.fingerprint()), "{key}");
+    }
 }
 
 #[test]

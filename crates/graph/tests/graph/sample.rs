@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use mainstay_graph::{
     Backoff, Budget, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
-    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
-    Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times, Tool,
+    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLate,
+    OnLimit, Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times, Tool,
 };
 use mainstay_types::{
     ClassName, ClassVersion, CostUnits, DependencyName, EffectName, Millis, NodeId, NodeName,
@@ -68,6 +68,8 @@ pub(crate) fn contract(name: &str) -> Contract {
             base: ms(50),
             max: ms(500),
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: false,
         retry_cap: None,
         fallbacks: Vec::new(),
@@ -219,6 +221,15 @@ pub(crate) fn tools(name: &str, offered: &[u16]) -> Node {
         },
         ..local(name, &[])
     }
+}
+
+/// The shop, which says what is done with late answers of its first two nodes.
+pub(crate) fn late() -> TaskClass {
+    let mut class = shop();
+    let first = contract_of(&mut class.nodes[0]);
+    (first.on_late, first.orphan_ttl) = (Some(OnLate::Keep), Some(ms(60_000)));
+    contract_of(&mut class.nodes[1]).on_late = Some(OnLate::Review);
+    class
 }
 
 /// A class in which a model asks for a read and a write.

@@ -3,8 +3,8 @@
 //! Nothing here decides. What is out counts against the lap that is driven, what it costs against
 //! the lap that sent it.
 
-use mainstay_graph::{CancelSemantics, FallbackKind};
-use mainstay_types::{AttemptNo, CallId, Corrupt, CostUnits, FailureKind, LapNo, Sent};
+use mainstay_graph::{CancelSemantics, Contract, FallbackKind};
+use mainstay_types::{AttemptNo, CallId, Corrupt, CostUnits, FailureKind, LapNo, Rung, Sent};
 
 use crate::call::{AT_ONCE, Attempt, AttemptState, Phase};
 use crate::event::{AttemptEnd, AttemptStarted};
@@ -53,6 +53,7 @@ pub(crate) fn apply_started(run: &mut Run, event: &AttemptStarted) -> Result<(),
             reserved: event.cost,
             retry_tokens: event.retry_tokens,
             state: AttemptState::InFlight,
+            orphan: None,
         });
         call.rung_attempts += 1;
         call.key_holder = None;
@@ -131,7 +132,8 @@ fn hold_stopped(
 fn copy(run: &Run, (id, no): (CallId, AttemptNo), dependency: Option<usize>) -> Option<Held> {
     let call = run.calls.get(id)?;
     let out = call.attempt(no)?;
-    (!run.writes(call) && is_remote(run, id)).then(|| Held {
+    let contract = run.class().node(call.node).contract()?;
+    (!run.writes(call) && is_remote(contract, call.rung)).then(|| Held {
         until: out.at + out.timeout,
         place: dependency.and_then(|place| u32::try_from(place).ok()),
     })
@@ -191,16 +193,10 @@ pub(crate) fn apply_interrupted(
     Ok(())
 }
 
-/// Whether the call's rung works outside its own process, and so may outlive it.
-fn is_remote(run: &Run, id: CallId) -> bool {
-    let Some(call) = run.calls.get(id) else {
-        return false;
-    };
-    let Some(contract) = run.class().node(call.node).contract() else {
-        return false;
-    };
+/// Whether what stands on the rung works outside our own process, and so may outlive it.
+pub(crate) fn is_remote(contract: &Contract, rung: Rung) -> bool {
     contract
-        .fallback(call.rung)
+        .fallback(rung)
         .is_none_or(|fallback| match fallback.kind {
             FallbackKind::Provider
             | FallbackKind::ApprovedSnapshot { .. }

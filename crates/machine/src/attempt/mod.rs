@@ -11,7 +11,9 @@ use mainstay_types::{
     Tokens, limits,
 };
 
-pub(crate) use apply::{Used, apply_interrupted, apply_late, apply_settled, apply_started};
+pub(crate) use apply::{
+    Used, apply_interrupted, apply_late, apply_settled, apply_started, is_remote,
+};
 
 use crate::call::{Attempt, AttemptState, Call, EffectStatus, Phase};
 use crate::command::Evidence;
@@ -164,7 +166,7 @@ fn check_meaning(site: Site<'_>) -> Result<(), Refusal> {
         Phase::Ready { .. } if call.is_undo() => Ok(()),
         Phase::Ready { .. } if head.cancel.is_some() => about("the run is canceled"),
         Phase::Ready { .. } if lap::is_stopped(run, head, call) => about("the hard path is lost"),
-
+        Phase::Ready { .. } if call.kept.is_some() => about("a late answer of it is kept"),
         Phase::Ready { .. } => Ok(()),
         Phase::InDoubt => Err(Refusal::new(Code::EffectInDoubt).about(run.path(id))),
         Phase::Waiting
@@ -253,6 +255,10 @@ pub(crate) fn retry_tokens(head: &Head, call: &Call, spec: &RungSpec) -> Tokens 
 
 /// Whether the attempt was stopped from here: no failure of its provider, and so no try.
 pub(crate) fn is_stopped(attempt: &Attempt) -> bool {
+    // Also when it was heard of since.
+    if attempt.orphan.is_some() {
+        return true;
+    }
     match &attempt.state {
         AttemptState::Failed { failure, .. } => failure.kind == FailureKind::Canceled,
         AttemptState::InFlight

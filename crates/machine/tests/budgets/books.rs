@@ -148,40 +148,32 @@ impl Books {
                 client_retries,
             } => self.correct((*call, *attempt), (*cost, *client_retries))?,
             Event::RepairWanted { call, of } => self.entry((*call, *of))?.counts = false,
-            Event::EffectAbsent { call, reason } => {
-                self.call(*call)?.is_absent = *reason == Reason::AbsentAfterHorizon;
-            }
+            Event::EffectAbsent { call, reason } => self.absent(*call, *reason)?,
             Event::LapEnded { .. } => self.newest()?.has_ended = true,
             Event::RunClosed => self.is_closed = true,
-            Event::AdmissionDecided(_)
-            | Event::CallPrepared { .. }
-            | Event::CallSettled { .. }
-            | Event::CallRescheduled { .. }
-            | Event::NextDecided(_)
-            | Event::CallOmitted { .. }
-            | Event::CallSkipped { .. }
-            | Event::CallFailed { .. }
-            | Event::CodeFailed { .. }
-            | Event::EffectIntended { .. }
-            | Event::EffectApplied { .. }
-            | Event::EffectInDoubt { .. }
-            | Event::EffectPartlyApplied { .. }
-            | Event::CompensationWanted(_)
-            | Event::EffectCompensated { .. }
-            | Event::ControlSettled { .. }
-            | Event::KeyAwaited { .. }
-            | Event::KeyTakenOver { .. }
-            | Event::CancelRequested { .. }
-            | Event::HardPathLost { .. }
-            | Event::AnsweredLater { .. }
-            | Event::AddendumRecorded { .. }
-            | Event::RunQuarantined(_)
-            | Event::QuarantineLifted { .. }
-            | Event::EffectSettledByHand(_)
-            | Event::ToolsDone { .. }
+            Event::OrphanAdopted { .. } => self.is_closed = false,
+            #[rustfmt::skip]
+            Event::AdmissionDecided(_) | Event::CallPrepared { .. } | Event::CallSettled { .. }
+            | Event::CallRescheduled { .. } | Event::NextDecided(_) | Event::CallOmitted { .. }
+            | Event::CallSkipped { .. } | Event::CallFailed { .. } | Event::CodeFailed { .. }
+            | Event::EffectIntended { .. } | Event::EffectApplied { .. }
+            | Event::EffectInDoubt { .. } | Event::EffectPartlyApplied { .. }
+            | Event::CompensationWanted(_) | Event::EffectCompensated { .. }
+            | Event::ControlSettled { .. } | Event::KeyAwaited { .. } | Event::KeyTakenOver { .. }
+            | Event::LateValueRecorded { .. } | Event::AttemptOrphaned { .. }
+            | Event::OrphanObserved { .. } | Event::OrphanClosed { .. }
+            | Event::CancelRequested { .. } | Event::HardPathLost { .. }
+            | Event::AnsweredLater { .. } | Event::AddendumRecorded { .. }
+            | Event::RunQuarantined(_) | Event::QuarantineLifted { .. }
+            | Event::EffectSettledByHand(_) | Event::ToolsDone { .. }
             | Event::RunTerminated { .. } => return Ok(()),
         }
         self.check(event)
+    }
+
+    fn absent(&mut self, call: CallId, reason: Reason) -> Result<(), Broken> {
+        self.call(call)?.is_absent = reason == Reason::AbsentAfterHorizon;
+        Ok(())
     }
 
     fn open(&mut self, no: LapNo, limits: Budget, times: LapTimes) {

@@ -16,7 +16,7 @@ use super::bends::Bend;
 use super::books::Books;
 use super::laws::Broken;
 use crate::scenario::code;
-use crate::scenario::fair::answered;
+use crate::scenario::fair::{answered, of_a_person};
 use crate::scenario::world::{Facts, Stamped, World, worker_id};
 
 /// More rounds than any turn, and more turns than any end of these runs takes.
@@ -138,6 +138,10 @@ impl Course {
             let event = Bend::decided(self.bend, event, &self.run);
             apply(&mut self.run, &event).expect("what was decided can be applied");
             Bend::applied(self.bend, &event, &mut self.run);
+            if let &Event::AttemptOrphaned { call, attempt, .. } = &event {
+                let end = None;
+                self.ghosts.push(Ghost { call, attempt, end });
+            }
             if self.broken.is_none() {
                 self.broken = self.check(&event).err();
             }
@@ -305,6 +309,8 @@ impl Course {
                 self.settle(&ghost, answered(), Evidence::default());
             } else if let Some(&due) = self.due().first() {
                 self.look_up(due, Finding::NotFound);
+            } else if let Some(command) = of_a_person(&self.run) {
+                self.turn(Some(command));
             } else if let Some(wake) = self.wake() {
                 self.now = wake;
             } else {

@@ -44,8 +44,12 @@ pub(super) fn without_stops(bent: Option<Bent>, mut events: Vec<Event>) -> Vec<E
         })
     );
     match bent {
-        // Its end, why, and that it is to begin again.
-        Some(Bent::NeverYields) if stops => events.truncate(events.len() - 3),
+        // Its end, whose it is then, why, and that it is to begin again.
+        Some(Bent::NeverYields) if stops => {
+            let is_end = |event: &Event| matches!(event, Event::AttemptSettled { .. });
+            let end = events.iter().rposition(is_end);
+            events.truncate(end.unwrap_or(events.len()));
+        }
         Some(Bent::Oversleeps | Bent::OneAtATime | Bent::NeverYields) | None => {}
     }
     events

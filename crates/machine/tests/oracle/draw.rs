@@ -153,6 +153,8 @@ fn contract(effect: EffectSemantics, dice: &mut Dice) -> Contract {
             base: Millis::new(base),
             max: Millis::new(base * dice.within(1, 8)),
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: false,
         retry_cap: dice.permille(100).then_some(Tokens::new(1)),
         fallbacks: Vec::new(),

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use mainstay_graph::{
     Backoff, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
-    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
-    Reserve, Resolution, SameRequestRule, ScopeKind, TaskClass, validate,
+    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLate,
+    OnLimit, Reserve, Resolution, SameRequestRule, ScopeKind, TaskClass, validate,
 };
 use mainstay_machine::Event;
 use mainstay_types::{
@@ -367,11 +367,27 @@ fn contract(part: Part) -> Contract {
             base: short(4),
             max: timeout,
         },
+        on_late: on_late(part),
+        orphan_ttl: part
+            .cost
+            .is_multiple_of(3)
+            .then(|| Millis::new(1 + part.timeout)),
         repair: !writes && part.more >> 8 & 1 == 0,
         retry_cap: (part.more >> 1 & 7 == 0).then_some(Tokens::new(1)),
         fallbacks: fallbacks(part, writes),
         request: build::bare().input,
         reply: build::bare().output,
+    }
+}
+
+/// Most often what is the default.
+fn on_late(part: Part) -> Option<OnLate> {
+    match (part.timeout / 4 % 4, 5 <= part.kind) {
+        (0, false) => Some(OnLate::Keep),
+        (1, _) => Some(OnLate::Review),
+        (2, false) => Some(OnLate::Drop),
+        (0, true) => Some(OnLate::Keep),
+        (_, _) => None,
     }
 }
 
@@ -464,6 +480,11 @@ fn redirect(event: &mut Event, other: CallId) {
         | Event::KeyAwaited { call, .. }
         | Event::KeyTakenOver { call, .. }
         | Event::LateResult { call, .. }
+        | Event::LateValueRecorded { call, .. }
+        | Event::AttemptOrphaned { call, .. }
+        | Event::OrphanObserved { call, .. }
+        | Event::OrphanAdopted { call, .. }
+        | Event::OrphanClosed { call, .. }
         | Event::HardPathLost { call }
         | Event::ToolsDone { call }
         | Event::EffectCompensated { call }

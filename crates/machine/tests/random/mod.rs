@@ -6,6 +6,7 @@
 
 pub(crate) mod draw;
 mod model;
+mod orphans;
 pub(crate) mod storm;
 mod undo;
 mod watch;
@@ -136,7 +137,7 @@ fn the_storms_reach_every_event_and_every_outcome() {
             "{outcome:?} is never reached: {seen:#?}"
         );
     }
-    let events = 41;
+    let events = 46;
     assert_eq!(seen.len(), events + OutcomeKind::ALL.len(), "{seen:#?}");
 }
 

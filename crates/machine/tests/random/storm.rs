@@ -15,6 +15,7 @@ use mainstay_types::{
 };
 
 use super::draw::{Blow, Draw};
+use super::orphans;
 use super::watch::Watch;
 use super::{model, undo};
 use crate::scenario::fair::Receiver;
@@ -62,6 +63,11 @@ impl Storm {
         self.land_theirs(mark);
         self.receiver.pass(&self.world);
         self.watch.look(&self.world, &self.receiver);
+        for stamped in &self.world.log[mark..] {
+            if let Event::AttemptOrphaned { call, attempt, .. } = stamped.event {
+                self.ghosts.push((call, attempt));
+            }
+        }
     }
 
     /// What another run had sent before this one took its key over is in the world, or is not.
@@ -85,6 +91,12 @@ impl Storm {
         if 160 <= blow.what
             && blow.what < 200
             && let Some(command) = model::asks(&self.world.run, blow)
+        {
+            return self.turn(Some(command));
+        }
+        if 200 <= blow.what
+            && blow.what < 214
+            && let Some(command) = orphans::wishes(&self.world, blow)
         {
             return self.turn(Some(command));
         }
@@ -168,6 +180,7 @@ impl Storm {
 
     fn settle(&mut self, (call, attempt): (CallId, AttemptNo), end: SettleEnd, blow: Blow) {
         let evidence = evidence(blow);
+        self.watch.reported((call, attempt));
         self.turn(Some(Command::Settle(Settle {
             call,
             attempt,
@@ -272,6 +285,11 @@ impl Storm {
         }
         let end = if !is_write && blow.how & 1 == 0 || self.receiver.has_landed(request) {
             self.answer(request, blow)
+        } else if blow.how >> 25 & 7 == 0 {
+            SettleEnd::Failed(Failure::new(
+                FailureKind::TransientTransport,
+                Sent::MaybeSent,
+            ))
         } else {
             SettleEnd::Failed(failure(blow, sure(blow), is_write))
         };

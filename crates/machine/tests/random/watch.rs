@@ -8,12 +8,13 @@ use std::sync::Arc;
 use mainstay_graph::{DependencyCap, FallbackKind};
 use mainstay_machine::caps::DependencyUse;
 use mainstay_machine::{
-    AttemptStarted, AttemptState, Call, EffectStatus, Event, Head, Lap, Run, apply, compensate,
-    pending,
+    AttemptStarted, AttemptState, Call, EffectStatus, Event, Head, Lap, Phase, Run, apply,
+    compensate, pending,
 };
 use mainstay_types::{AttemptNo, CallId, CostUnits, Reason, Tokens};
 
 use super::model;
+use super::orphans::Orphans;
 use super::storm::THEIRS;
 use crate::scenario::fair::Receiver;
 use crate::scenario::world::World;
@@ -25,6 +26,7 @@ pub(crate) struct Watch {
     ends: BTreeMap<(CallId, AttemptNo), u32>,
     /// Whether something cost more than its estimate, or a client library retried.
     overshot: bool,
+    orphans: Orphans,
 }
 
 impl Watch {
@@ -35,7 +37,21 @@ impl Watch {
             seen: 0,
             ends: BTreeMap::new(),
             overshot: false,
+            orphans: Orphans::of(world.run.class()),
         }
+    }
+
+    /// The end of an attempt is about to be reported.
+    pub(crate) fn reported(&mut self, request: (CallId, AttemptNo)) {
+        let call = self.run.calls().get(request.0);
+        // What is reported later was ended before, by whomever.
+        if call.is_some_and(|call| call.phase == Phase::InFlight(request.1)) {
+            self.orphans.report(request);
+        }
+    }
+
+    pub(crate) fn orphans(&self) -> &Orphans {
+        &self.orphans
     }
 
     /// Checks what is new in the log.
@@ -43,6 +59,8 @@ impl Watch {
     pub(crate) fn look(&mut self, world: &World, receiver: &Receiver) {
         for stamped in &world.log[self.seen..] {
             self.check_before(&stamped.event, receiver);
+            let holds = self.orphans.enter(stamped);
+            assert_eq!(holds, Ok(()), "{:?}", stamped.event);
             apply(&mut self.run, &stamped.event).expect("what was decided can be applied");
             self.check_budget();
         }
@@ -52,6 +70,7 @@ impl Watch {
             pending(&self.run, world.now),
             pending(&world.run, world.now)
         );
+        assert_eq!(self.orphans.is_told(world.now), Ok(()));
         receiver.assert_at_most_once();
         check_answer(world);
         check_attempts_out(world);
@@ -67,13 +86,7 @@ impl Watch {
                 client_retries,
                 ..
             } => {
-                let made = self
-                    .run
-                    .calls()
-                    .get(*call)
-                    .and_then(|call| call.attempt(*attempt));
-                let reserved = made.map_or(CostUnits::ZERO, |made| made.reserved);
-                self.overshot |= reserved < *cost || 0 < *client_retries;
+                self.overshot |= self.reserved(*call, *attempt) < *cost || 0 < *client_retries;
                 self.count_end(*call, *attempt);
             }
             Event::EffectCompensated { call } => self.check_undone(*call, receiver),
@@ -106,6 +119,11 @@ impl Watch {
             | Event::ControlSettled { .. }
             | Event::KeyAwaited { .. }
             | Event::KeyTakenOver { .. }
+            | Event::LateValueRecorded { .. }
+            | Event::AttemptOrphaned { .. }
+            | Event::OrphanObserved { .. }
+            | Event::OrphanAdopted { .. }
+            | Event::OrphanClosed { .. }
             | Event::CancelRequested { .. }
             | Event::HardPathLost { .. }
             | Event::AnsweredLater { .. }
@@ -126,6 +144,12 @@ impl Watch {
                 assert_eq!(started.lap, head.lap.no.next());
             }
         }
+    }
+
+    fn reserved(&self, call: CallId, attempt: AttemptNo) -> CostUnits {
+        let call = self.run.calls().get(call);
+        let made = call.and_then(|call| call.attempt(attempt));
+        made.map_or(CostUnits::ZERO, |made| made.reserved)
     }
 
     fn count_end(&mut self, call: CallId, attempt: AttemptNo) {

@@ -2,18 +2,19 @@
 //!
 //! Nodes: `read soft advisory write each local when NAME [needs=a,b] [when=p] [attempts= timeout=
 //! estimate= min= cost= reserve= backoff=BASE/MAX cap= fallback=KIND,.. repair=yes asks=DEPENDENCY
-//! cancel=none] [notice=] [max= scope= effect= bound= ttl= resolve=]`, `tool_read tool_write NAME
-//! [most= rule=] ..`, `tools NAME offers=a,b [most=]` and `undo NAME of=WRITE ..`; then
-//! `result NAME..` (default: the last node), `reserve [synthesis= reconcile= deliver=]`,
-//! `cap DEPENDENCY [retries= at_once= cost=]`; without `asks` a node asks the dependency
-//! of its own name.
+//! cancel=none late=drop|keep|review orphan_ttl=] [notice=] [max= scope= effect= bound= ttl=
+//! resolve=]`, `tool_read tool_write NAME [most= rule=] ..`, `tools NAME offers=a,b [most=]` and
+//! `undo NAME of=WRITE ..`; then `result NAME..` (default: the last node), `reserve [synthesis=
+//! reconcile= deliver=]`, `cap DEPENDENCY [retries= at_once= cost=]`; without `asks` a node asks
+//! the dependency of its own name.
 
 use std::sync::Arc;
 
 use mainstay_graph::{
     Backoff, Budget, CancelSemantics, Caps, Contract, Criticality, DependencyCap, EffectContract,
-    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLimit,
-    Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times, Tool, validate,
+    EffectSemantics, Fallback, FallbackKind, Node, NodeKind, OnDowntime, OnFailure, OnLate,
+    OnLimit, Reserve, Resolution, SameRequestRule, Schema, ScopeKind, TaskClass, Times, Tool,
+    validate,
 };
 use mainstay_types::{
     ClassName, ClassVersion, CostUnits, DependencyName, EffectName, Millis, NodeId, NodeName,
@@ -24,8 +25,20 @@ use super::parse::{Line, Script, millis};
 
 const NODE: &[&str] = &["needs", "when", "notice"];
 const CONTRACT: &[&str] = &[
-    "attempts", "timeout", "estimate", "min", "cost", "reserve", "backoff", "cap", "fallback",
-    "repair", "asks", "cancel",
+    "attempts",
+    "timeout",
+    "estimate",
+    "min",
+    "cost",
+    "reserve",
+    "backoff",
+    "cap",
+    "fallback",
+    "repair",
+    "asks",
+    "cancel",
+    "late",
+    "orphan_ttl",
 ];
 const TOOL: &[&str] = &["most", "rule"];
 const TOOLS: &[&str] = &["offers", "most"];
@@ -285,6 +298,10 @@ fn contract(line: &Line, name: &str) -> Contract {
             base: millis(base),
             max: millis(max),
         },
+        on_late: line
+            .option("late")
+            .map(|word| OnLate::from_word(word).expect("a policy")),
+        orphan_ttl: line.time("orphan_ttl"),
         repair: line.option("repair").is_some(),
         retry_cap: line.number("cap").map(Tokens::new),
         fallbacks: fallbacks.unwrap_or_default(),

@@ -11,11 +11,12 @@
 //! expected_by TIME              when more will be known, after Later
 //! later PATH.. | no answer      the answer is Later, with these doubts | no answer yet
 //! effect PATH STATUS [REASON]   how an effect stands
-//! attempts PATH N | rung PATH N | timeout PATH TIME | key PATH KEY
-//! lookup PATH TIME | no lookup PATH | wake TIME     as times after the start
+//! value PATH JSON | attempts PATH N | rung PATH N | timeout PATH TIME | key PATH KEY
+//! lookup PATH TIME | no lookup PATH | wake TIME|none     as times after the start
 //! budget name=N.. | past LAP name=N.. | times name=TIME.. | lap N
 //! alerts KIND..                 the alerts of this line's turn, in order
 //! notice TEXT | notices N | addendum PATH REASON | epoch N | in_doubt N
+//! orphan PATH/N none | STAND [OWNER] [until=MSms]   how remote work that was given up stands
 //! entry PATH STATE|none         the effect as the ledger keeps it for all runs
 //! ```
 
@@ -148,10 +149,13 @@ impl See<'_> {
                 Err(_) => Ok(()),
             },
             ["out", ref paths @ ..] => equal(&paths.join(" "), self.out()),
+            ["orphan", attempt, ref words @ ..] => self.orphan(attempt, words),
+            ["wake", "none"] => holds_if(self.world.wake().is_none(), &self.world.wake()),
             ["wake", time] => self.moment(time, self.world.wake()),
             [code, ref numbers @ ..] if is_code(code) => self.refused(code, numbers),
             [
-                noun @ ("effect" | "attempts" | "rung" | "timeout" | "key" | "lookup" | "entry"),
+                noun @ ("effect" | "value" | "attempts" | "rung" | "timeout" | "key" | "lookup"
+                | "entry"),
                 path,
                 ..,
             ] => self.of_call(noun, path, words),
@@ -288,6 +292,22 @@ impl See<'_> {
         kinds.join(" ")
     }
 
+    /// `PATH/N STAND [OWNER] [until=TIMEms]`, or `PATH/N none`.
+    fn orphan(&self, attempt: &str, words: &[&str]) -> Holds {
+        let (path, no) = attempt.split_once('/').expect("PATH/N");
+        let no = mainstay_types::AttemptNo(no.parse().expect("a number"));
+        let made = self.call(path).attempt(no).expect("an attempt of the call");
+        let shown = made.orphan().map_or_else(
+            || "none".to_owned(),
+            |orphan| {
+                let (stand, until) = (orphan.stand.as_str(), until_word(orphan.until));
+                format!("{stand} {} {until}", orphan.owner)
+            },
+        );
+        let said: Vec<&str> = shown.split(' ').collect();
+        holds_if(words.iter().all(|word| said.contains(word)), &shown)
+    }
+
     fn event(&self, name: &str, words: &[&str]) -> Holds {
         let shown: Vec<String> = self.world.log[self.came.mark..]
             .iter()
@@ -324,15 +344,16 @@ impl See<'_> {
             Event::AttemptSettled { call, attempt, .. }
             | Event::AttemptInterrupted { call, attempt, .. }
             | Event::LateResult { call, attempt, .. } => format!("{}/{attempt}", path(*call)),
+            Event::AttemptOrphaned { call, attempt, .. }
+            | Event::OrphanObserved { call, attempt, .. }
+            | Event::OrphanAdopted { call, attempt, .. }
+            | Event::OrphanClosed { call, attempt, .. }
+            | Event::LateValueRecorded { call, attempt, .. } => {
+                format!("{}/{attempt} {}", path(*call), show_late(event))
+            }
             Event::CallSettled { call, rung, .. } => format!("{} rung={rung}", path(*call)),
-            Event::CallRescheduled {
-                call,
-                rung,
-                not_before,
-                reason,
-            } => {
-                let wait = not_before.since(self.world.now).get();
-                format!("{} rung={rung} wait={wait}ms {reason}", path(*call))
+            Event::CallRescheduled { call, .. } => {
+                format!("{} {}", path(*call), self.show_wait(event))
             }
             Event::NextDecided(decision) => show_decision(&path(decision.call), decision),
             Event::AdmissionDecided(admission) => show_admission(admission),
@@ -374,6 +395,21 @@ impl See<'_> {
         format!("{} {rest}", event.name()).trim_end().to_owned()
     }
 
+    /// What an event says of a call that waits.
+    fn show_wait(&self, event: &Event) -> String {
+        let Event::CallRescheduled {
+            rung,
+            not_before,
+            reason,
+            ..
+        } = event
+        else {
+            return String::new();
+        };
+        let wait = not_before.since(self.world.now).get();
+        format!("rung={rung} wait={wait}ms {reason}")
+    }
+
     fn show_tool_call(&self, called: &ToolCalled) -> String {
         let run = &self.world.run;
         let (tools, id) = (run.path(called.tools), &called.id);
@@ -402,6 +438,11 @@ impl See<'_> {
                             equal(&words[2..].join(" "), &actual[..])
                         }
                     })
+            }
+            "value" => {
+                let value = call.value().map(|value| value.as_bytes().to_vec());
+                let value = String::from_utf8(value.unwrap_or_default()).expect("JSON");
+                equal(third, value)
             }
             "attempts" => equal(third, call.attempts.len().to_string()),
             "rung" => equal(third, call.rung.to_string()),
@@ -481,6 +522,31 @@ impl See<'_> {
         self.moment(expected, actual)
             .map_err(|actual| format!("{name}={actual}"))
     }
+}
+
+/// What an event says of an attempt that is over and of which something is heard, or nothing.
+fn show_late(event: &Event) -> String {
+    if let Event::AttemptOrphaned { owner, until, .. } = event {
+        return format!("{owner} {}", until_word(*until));
+    }
+    if let Event::OrphanObserved { seen, .. } = event {
+        return seen.as_str().to_owned();
+    }
+    if let Event::OrphanAdopted { by, until, .. } = event {
+        return format!("{by} {}", until_word(*until));
+    }
+    if let Event::OrphanClosed { by, .. } = event {
+        return by.clone();
+    }
+    let Event::LateValueRecorded { policy, value, .. } = event else {
+        return String::new();
+    };
+    let value = value.as_ref().map_or("without_value", |_| "with_value");
+    format!("{} {value}", policy.as_str())
+}
+
+fn until_word(until: Timestamp) -> String {
+    format!("until={}ms", until.since(ORIGIN).get())
 }
 
 fn is_outcome(word: &str) -> bool {

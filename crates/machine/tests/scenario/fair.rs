@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_graph::Resolution;
 use mainstay_machine::{
-    Action, AskTool, AttemptState, Command, EffectStatus, Evidence, Finding, LookedUp, Settle,
-    SettleEnd, ToolsAsked, decide, pending,
+    Action, AskOrphan, AskTool, AttemptState, Command, EffectStatus, Evidence, Finding, LookedUp,
+    OrphanWish, Run, Settle, SettleEnd, Stand, ToolsAsked, decide, pending,
 };
 use mainstay_types::{AttemptNo, CallId, EffectKey, Millis, Payload, Timestamp, limits};
 
@@ -190,6 +190,10 @@ pub(crate) fn drive(world: &mut World, receiver: &mut Receiver) -> bool {
             world.turn(Some(command));
             continue;
         }
+        if let Some(command) = of_a_person(&world.run) {
+            world.turn(Some(command));
+            continue;
+        }
         // A look-up that is due is served, so what is left lies ahead.
         let Some(next) = actions.iter().filter_map(|&action| due_at(action)).min() else {
             let open = world.run.calls().in_doubt().next().is_some();
@@ -236,6 +240,24 @@ fn of_the_model(world: &World) -> Option<Command> {
         .or(Some(Command::ToolsDone { call: tools })),
         None => Some(Command::ToolsDone { call: tools }),
     }
+}
+
+/// Somebody heard that nothing is known of an orphan, looked, and closes it.
+pub(crate) fn of_a_person(run: &Run) -> Option<Command> {
+    let (call, attempt, after) = run.calls().watched().find_map(|(id, call)| {
+        let made = call.attempts.iter();
+        let mut known = made.filter_map(|made| Some((made.no, made.orphan()?)));
+        let (no, orphan) = known.find(|(_, orphan)| orphan.stand == Stand::Overdue)?;
+        Some((id, no, orphan.adoptions))
+    })?;
+    Some(Command::Orphan(AskOrphan {
+        call,
+        attempt,
+        wish: OrphanWish::Close,
+        after,
+        by: "ann".to_owned(),
+        why: "it is gone".to_owned(),
+    }))
 }
 
 fn due_at(action: Action) -> Option<Timestamp> {

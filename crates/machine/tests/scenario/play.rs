@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, TaskClass};
 use mainstay_machine::{
-    Action, AskCompensate, AskRaise, AskSettle, AskTool, Command, EntryState, Evidence, Finding,
-    Forecast, LookedUp, Quarantine, Ruling, Settle, SettleEnd, compensate, effect, may_start,
-    pending,
+    Action, AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, Command, EntryState, Evidence,
+    Finding, Forecast, LookedUp, OrphanWish, Quarantine, Ruling, Settle, SettleEnd, compensate,
+    effect, may_start, pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent,
@@ -106,6 +106,7 @@ impl<'a> Play<'a> {
             "raise" => self.raise(line),
             "settle" => self.settle_by_hand(line),
             "compensate" => self.compensate(line),
+            "adopt" | "close" => self.orphan(line),
             "ask" => self.ask(line),
             "done" => self.done(line),
             "terminate" => {
@@ -182,6 +183,31 @@ impl<'a> Play<'a> {
             after: after.unwrap_or(undo.map_or(0, |undoes| undoes.wanted)),
             by: "ann".to_owned(),
             why: "the customer changed their mind".to_owned(),
+        }));
+    }
+
+    /// `adopt PATH/N [for=TIME] [by=WHO] [after=N]`, `close PATH/N [by=WHO] [after=N]`: what a
+    /// person wants done about an orphan as they see it; `after`: how often it was taken over.
+    fn orphan(&mut self, line: &Line) {
+        line.only(&["for", "by", "after"]);
+        let (call, attempt) = self.attempt(line.word(0));
+        let found = self.world.run.calls().get(call);
+        let made = found.and_then(|found| found.attempt(attempt));
+        let seen = made.and_then(|made| made.orphan());
+        let wish = match line.verb.as_str() {
+            "adopt" => OrphanWish::Adopt {
+                until: self.world.now + line.time("for").unwrap_or(Millis::from_mins(60)),
+            },
+            _ => OrphanWish::Close,
+        };
+        let after = line.number("after");
+        self.turn(Command::Orphan(AskOrphan {
+            call,
+            attempt,
+            wish,
+            after: after.unwrap_or(seen.map_or(0, |orphan| orphan.adoptions)),
+            by: line.option("by").unwrap_or("ann").to_owned(),
+            why: "it is ours".to_owned(),
         }));
     }
 

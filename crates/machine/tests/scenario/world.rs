@@ -453,6 +453,7 @@ fn can_come_again(command: &Command) -> bool {
         | Command::Raise { .. }
         | Command::SettleByHand(_)
         | Command::Compensate(_)
+        | Command::Orphan(_)
         | Command::ToolCall(_)
         | Command::ToolsDone { .. }
         | Command::Terminate { .. }

@@ -3,6 +3,32 @@
 use crate::scenario::check;
 
 #[test]
+fn what_waited_for_a_read_that_the_end_of_its_lap_stopped_waits_for_it_in_the_next() {
+    check(
+        "
+        read   draft timeout=30s
+        read   facts timeout=30s
+        local  report needs=draft,facts
+        start  answer_by=12s concurrency=2
+        at 12s -> handed_off
+        continue -> out draft facts, no CallFailed
+        answer draft -> no CallFailed
+        answer facts -> completed
+    ",
+    );
+    check(
+        "
+        read   draft timeout=30s
+        local  report needs=draft
+        start  answer_by=12s
+        at 12s -> handed_off
+        continue -> out draft
+        fail   draft UNAUTHORIZED -> CallFailed draft, handed_off HARD_CALL_FAILED
+    ",
+    );
+}
+
+#[test]
 fn the_next_lap_writes_what_was_not_written_and_keeps_the_rest() {
     check(
         "

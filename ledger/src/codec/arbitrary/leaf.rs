@@ -2,7 +2,7 @@
 //!
 //! Each covers what the domain allows, the odd corners included.
 
-use mainstay_machine::{Quarantine, Ruling};
+use mainstay_machine::{Quarantine, Ruling, Seen};
 use mainstay_types::{
     AttemptNo, BusinessId, CallId, Code, CostUnits, Digest, FailureKind, Millis, Payload, Reason,
     RunId, Rung, StartKey, Tenant, Timestamp, Tokens, WorkerId,
@@ -103,4 +103,8 @@ pub(super) fn tool_call_id() -> impl Strategy<Value = String> {
 
 pub(super) fn ruling() -> impl Strategy<Value = Ruling> {
     select(&[Ruling::Applied, Ruling::NotApplied][..])
+}
+
+pub(super) fn seen() -> impl Strategy<Value = Seen> {
+    select(&Seen::ALL[..])
 }

@@ -10,7 +10,7 @@ mod values;
 pub(super) use state::parts;
 pub(super) use values::{alert, command, entry, summary, waiters};
 
-use mainstay_graph::{Budget, OnFailure};
+use mainstay_graph::{Budget, OnFailure, OnLate};
 use mainstay_machine::{
     AttemptEnd, AttemptStarted, ClassRef, CompensationWanted, Event, LapStarted, LapTimes,
     LeaseTaken, OutcomeKind, Prepared, Raise, RunStarted, SettledByHand, ToolCalled, ToolMade,
@@ -34,6 +34,7 @@ pub(super) fn event() -> impl Strategy<Value = Event> {
         of_attempts(),
         of_effects(),
         of_ends(),
+        of_orphans(),
         decision::of_decisions()
     ]
 }
@@ -299,6 +300,50 @@ fn of_effects() -> impl Strategy<Value = Event> {
             call,
             holder,
             until
+        }),
+    ]
+}
+
+fn of_orphans() -> impl Strategy<Value = Event> {
+    let policy = select(OnLate::ALL);
+    prop_oneof![
+        (call(), attempt(), policy, option::of(payload())).prop_map(
+            |(call, attempt, policy, value)| Event::LateValueRecorded {
+                call,
+                attempt,
+                policy,
+                value,
+            },
+        ),
+        (call(), attempt(), text(), at()).prop_map(|(call, attempt, owner, until)| {
+            Event::AttemptOrphaned {
+                call,
+                attempt,
+                owner,
+                until,
+            }
+        }),
+        (call(), attempt(), seen()).prop_map(|(call, attempt, seen)| Event::OrphanObserved {
+            call,
+            attempt,
+            seen,
+        }),
+        (call(), attempt(), text(), text(), at()).prop_map(|(call, attempt, by, why, until)| {
+            Event::OrphanAdopted {
+                call,
+                attempt,
+                by,
+                why,
+                until,
+            }
+        }),
+        (call(), attempt(), text(), text()).prop_map(|(call, attempt, by, why)| {
+            Event::OrphanClosed {
+                call,
+                attempt,
+                by,
+                why,
+            }
         }),
     ]
 }

@@ -7,7 +7,7 @@ use mainstay_machine::run::{Held, Later};
 use mainstay_machine::streak::Streak;
 use mainstay_machine::{
     Asked, Attempt, AttemptState, BudgetState, Call, Effect, EffectStatus, Head, Lap, LapOutcome,
-    OutcomeKind, Phase, Repair, RunParts, ToolsAsked,
+    Orphan, OutcomeKind, Phase, Repair, RunParts, Stand, ToolsAsked,
 };
 use mainstay_types::{Epoch, LapNo, NodeId, Payload, Seq, limits};
 use proptest::collection::vec;
@@ -170,7 +170,8 @@ fn call_state() -> impl Strategy<Value = Call> {
         count,
         open,
     });
-    let place = (any::<u16>(), option::of(item), phase(), any::<u32>());
+    let late = option::of((attempt(), kept()));
+    let place = (any::<u16>(), option::of(item), phase(), any::<u32>(), late);
     let asked = (
         option::of(prepared()),
         (rung(), any::<u32>(), streak(), option::of(repair())),
@@ -188,7 +189,7 @@ fn call_state() -> impl Strategy<Value = Call> {
     );
     (place, asked, rest).prop_map(|(place, asked, (effect, items, key_holder, tool))| {
         let (slot, model, undoes) = tool;
-        let (node, item, phase, needs_open) = place;
+        let (node, item, phase, needs_open, kept) = place;
         let (prepared, (rung, rung_attempts, streak, repair), attempts) = asked;
         Call {
             node: NodeId(node),
@@ -207,6 +208,7 @@ fn call_state() -> impl Strategy<Value = Call> {
             slot,
             asked: model,
             undoes,
+            kept,
         }
     })
 }
@@ -261,8 +263,9 @@ fn an_attempt() -> impl Strategy<Value = Attempt> {
         cost().prop_map(|cost| AttemptState::Late { cost }),
     ];
     let place = (attempt(), rung(), any::<u32>(), any::<u32>());
-    (place, at(), millis(), cost(), tokens(), state).prop_map(
-        |((no, rung, lap, epoch), at, timeout, reserved, retry_tokens, state)| Attempt {
+    let ends = (state, option::of(an_orphan()));
+    (place, at(), millis(), cost(), tokens(), ends).prop_map(
+        |((no, rung, lap, epoch), at, timeout, reserved, retry_tokens, (state, orphan))| Attempt {
             no,
             rung,
             lap: LapNo(lap),
@@ -272,8 +275,26 @@ fn an_attempt() -> impl Strategy<Value = Attempt> {
             reserved,
             retry_tokens,
             state,
+            orphan: orphan.map(Box::new),
         },
     )
+}
+
+fn an_orphan() -> impl Strategy<Value = Orphan> {
+    let stand = prop_oneof![
+        Just(Stand::Left),
+        Just(Stand::Watched),
+        Just(Stand::Adopted),
+        Just(Stand::Overdue),
+        seen().prop_map(Stand::Observed),
+        Just(Stand::Closed),
+    ];
+    (text(), at(), stand, any::<u32>()).prop_map(|(owner, until, stand, adoptions)| Orphan {
+        owner,
+        until,
+        stand,
+        adoptions,
+    })
 }
 
 fn an_effect() -> impl Strategy<Value = Effect> {

@@ -1,8 +1,8 @@
 //! Strategies for what is stored as the value of a key: rows, entries, alerts, commands, waits.
 
 use mainstay_machine::{
-    Alert, AlertKind, AskCompensate, AskRaise, AskSettle, AskTool, EffectEntry, EntryState,
-    OutcomeKind, RunState, SettleEnd, StateReason, Summary,
+    Alert, AlertKind, AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, EffectEntry,
+    EntryState, OrphanWish, OutcomeKind, RunState, SettleEnd, StateReason, Summary,
 };
 use mainstay_types::{Code, EffectKey, LapNo, NodeId};
 use proptest::collection::vec;
@@ -133,22 +133,7 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
             end
         }),
         effect_key().prop_map(|key| InboxCommand::KeySettled { key }),
-        (
-            call(),
-            tool_call_id(),
-            any::<u16>(),
-            prepared(),
-            vec(tool_call_id(), 0..4)
-        )
-            .prop_map(|(tools, id, tool, prepared, told)| {
-                InboxCommand::ToolCall(Box::new(AskTool {
-                    tools,
-                    id,
-                    tool: NodeId(tool),
-                    prepared,
-                    told,
-                }))
-            }),
+        tool_call().prop_map(|ask| InboxCommand::ToolCall(Box::new(ask))),
         call().prop_map(|call| InboxCommand::ToolsDone { call }),
         by_people(),
     ]
@@ -177,6 +162,7 @@ fn by_people() -> impl Strategy<Value = InboxCommand> {
                 })
             }
         ),
+        orphan().prop_map(InboxCommand::Orphan),
         (any::<u32>(), any::<u32>(), budget(), text(), text()).prop_map(
             |(lap, after, more, by, why)| {
                 let lap = LapNo(lap);
@@ -190,6 +176,34 @@ fn by_people() -> impl Strategy<Value = InboxCommand> {
             }
         ),
     ]
+}
+
+fn tool_call() -> impl Strategy<Value = AskTool> {
+    let told = vec(tool_call_id(), 0..4);
+    (call(), tool_call_id(), any::<u16>(), prepared(), told).prop_map(
+        |(tools, id, tool, prepared, told)| AskTool {
+            tools,
+            id,
+            tool: NodeId(tool),
+            prepared,
+            told,
+        },
+    )
+}
+
+fn orphan() -> impl Strategy<Value = AskOrphan> {
+    let adopt = |until| OrphanWish::Adopt { until };
+    let wish = option::of(at()).prop_map(move |until| until.map_or(OrphanWish::Close, adopt));
+    (call(), attempt(), wish, any::<u32>(), text(), text()).prop_map(
+        |(call, attempt, wish, after, by, why)| AskOrphan {
+            call,
+            attempt,
+            wish,
+            after,
+            by,
+            why,
+        },
+    )
 }
 
 /// Any runs that wait for a key.

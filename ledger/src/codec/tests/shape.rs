@@ -11,6 +11,7 @@ const FILES: &[&str] = &[
     "v1/call.rs",
     "v1/decision.rs",
     "v1/effect.rs",
+    "v1/orphan.rs",
     "v1/run.rs",
     "v1/tools.rs",
     "v1/value.rs",

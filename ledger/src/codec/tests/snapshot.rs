@@ -147,7 +147,7 @@ fn golden(what: &str) -> PathBuf {
 }
 
 /// The logs that states are made of.
-fn logs() -> [Vec<Stamped>; 6] {
+fn logs() -> [Vec<Stamped>; 7] {
     [
         sample::story(1),
         sample::short_story(2),
@@ -155,6 +155,7 @@ fn logs() -> [Vec<Stamped>; 6] {
         sample::asked_story(4),
         sample::undone_story(5),
         sample::taken_story(6),
+        sample::orphaned_story(7),
     ]
 }
 
@@ -165,6 +166,7 @@ fn class_of(log: &[Stamped]) -> TaskClass {
     match started.class.name.as_str() {
         "shop" => sample::shop(),
         "returns" => sample::returns(),
+        "late" => sample::late(),
         name => sample::class(name, 3),
     }
 }

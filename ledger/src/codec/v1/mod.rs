@@ -6,6 +6,7 @@
 pub(super) mod call;
 pub(super) mod decision;
 pub(super) mod effect;
+pub(super) mod orphan;
 pub(super) mod run;
 pub(super) mod tools;
 mod value;

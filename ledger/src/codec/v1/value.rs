@@ -9,6 +9,7 @@ use mainstay_machine::{
 
 use super::call::FailureV1;
 use super::effect::EffectKeyV1;
+use super::orphan::AskOrphanV1;
 use super::run::{BudgetV1, ClassRefV1};
 use super::tools::AskToolV1;
 use super::wire::{Blob, Text, Wire, frozen};
@@ -181,6 +182,7 @@ pub(super) enum InboxCommandV1 {
         call: u32,
     },
     Compensate(AskCompensateV1),
+    Orphan(AskOrphanV1),
 }
 
 frozen! { AskCompensateV1 = AskCompensate { call: u32, after: u32, by: Text, why: Text } }
@@ -233,6 +235,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
             InboxCommand::ToolsDone { call } => Self::ToolsDone {
                 call: Wire::wire(call),
             },
+            InboxCommand::Orphan(ask) => Self::Orphan(Wire::wire(ask)),
         }
     }
 
@@ -276,6 +279,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
             Self::ToolsDone { call } => InboxCommand::ToolsDone {
                 call: call.domain()?,
             },
+            Self::Orphan(ask) => InboxCommand::Orphan(ask.domain()?),
         })
     }
 }

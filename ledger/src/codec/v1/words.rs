@@ -3,8 +3,8 @@
 //! A variant is only ever appended. `golden/registry.txt` is the frozen copy of all positions.
 
 use bincode::{Decode, Encode};
-use mainstay_graph::OnFailure;
-use mainstay_machine::{AlertKind, OutcomeKind, Ruling, RunState, Verdict};
+use mainstay_graph::{OnFailure, OnLate};
+use mainstay_machine::{AlertKind, OutcomeKind, Ruling, RunState, Seen, Verdict};
 use mainstay_types::{FailureKind, Sent};
 
 use super::wire::Wire;
@@ -50,6 +50,9 @@ words! {
     }
     AlertKindV1 = AlertKind {
         HandedOff, InDoubt, EndedLate, PartlyApplied, Quarantined, Addendum, CompensationFailed,
+        LateResult, OrphanOverdue,
     }
     RulingV1 = Ruling { Applied, NotApplied }
+    OnLateV1 = OnLate { Drop, Keep, Review }
+    SeenV1 = Seen { Canceled, CompletedLate, Failed, StillRunning }
 }

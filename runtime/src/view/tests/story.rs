@@ -102,6 +102,8 @@ fn contract(dependency: &str, effect: EffectSemantics, cost: CostUnits) -> Contr
             base: Millis::new(100),
             max: Millis::from_secs(2),
         },
+        on_late: None,
+        orphan_ttl: None,
         repair: false,
         retry_cap: None,
         fallbacks: Vec::new(),

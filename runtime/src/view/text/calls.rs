@@ -107,6 +107,10 @@ fn attempt_words(attempt: &AttemptView) -> String {
         1 => parts.push("1 retry token".to_owned()),
         many => parts.push(format!("{many} retry tokens")),
     }
+    parts.extend(attempt.orphan.as_ref().map(|orphan| {
+        let (state, owner) = (orphan.state.replace('_', " "), &orphan.owner);
+        format!("given up and {state}, {owner}'s until {}", orphan.until)
+    }));
     let message = attempt.message.as_ref();
     let message = message.map_or_else(String::new, |message| format!(": {message}"));
     format!("{}{message}", parts.join(", "))

@@ -167,7 +167,9 @@ fn because(about: About<'_>, state: RunState) -> String {
                 format!("lap {no} ended {kind}: {}", end.reason)
             });
             match state == RunState::Ended {
-                true => format!("{ended}; what is still out or in doubt is waited for"),
+                true => format!(
+                    "{ended}; what is still out, in doubt or given up and watched is waited for"
+                ),
                 false => format!("it is over: {ended}"),
             }
         }

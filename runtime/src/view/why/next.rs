@@ -60,6 +60,9 @@ pub(super) fn rows(about: About<'_>) -> Vec<NextView> {
                 let what = "a place is free that an attempt of a process that is gone may have";
                 (Some(at), None, what.to_owned())
             }
+            Action::WakeAt(at) if let Some((call, what)) = unheard(run, at) => {
+                (Some(at), Some(call), what)
+            }
             Action::WakeAt(at) => {
                 let Some(what) = at_moment(about, at) else {
                     continue;
@@ -80,6 +83,20 @@ pub(super) fn rows(about: About<'_>) -> Vec<NextView> {
     rows.sort_by_key(|(at, _)| *at);
     let rows = rows.into_iter().map(|(_, row)| row);
     rows.take(limits::WHY_ROWS_MAX).collect()
+}
+
+/// The orphan of which somebody hears at that moment when nothing is heard of it before.
+fn unheard(run: &Run, at: Timestamp) -> Option<(CallId, String)> {
+    run.calls().watched().find_map(|(id, call)| {
+        let made = call.attempts.iter();
+        let mut orphans = made.filter_map(|made| Some((made.no, made.orphan()?)));
+        let (no, orphan) = orphans.find(|(_, it)| it.holds() && it.until == at)?;
+        let owner = &orphan.owner;
+        Some((
+            id,
+            format!("if nothing is heard of attempt {no}, which was given up, {owner} is told"),
+        ))
+    })
 }
 
 type Row = (Option<Timestamp>, Option<CallId>, String);

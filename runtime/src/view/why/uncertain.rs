@@ -23,7 +23,7 @@ pub struct UncertainView {
     pub absent_after: Option<String>,
 }
 
-/// Doubts first, then costs that are assumed.
+/// Doubts first, then what was given up and may go on, then costs that are assumed.
 pub(super) fn rows(about: About<'_>) -> Vec<UncertainView> {
     let calls = || about.run.calls().iter();
     let doubts = calls().filter_map(|(id, call)| doubtful(about, id, call));
@@ -31,7 +31,12 @@ pub(super) fn rows(about: About<'_>) -> Vec<UncertainView> {
         let made = call.attempts.iter();
         made.filter_map(move |made| assumed(about, id, made))
     });
-    doubts.chain(assumed).take(limits::WHY_ROWS_MAX).collect()
+    let given_up = calls().flat_map(|(id, call)| {
+        let made = call.attempts.iter();
+        made.filter_map(move |made| given_up(about, id, made))
+    });
+    let rows = doubts.chain(given_up).chain(assumed);
+    rows.take(limits::WHY_ROWS_MAX).collect()
 }
 
 fn doubtful(about: About<'_>, id: CallId, call: &Call) -> Option<UncertainView> {
@@ -55,6 +60,22 @@ fn doubtful(about: About<'_>, id: CallId, call: &Call) -> Option<UncertainView> 
         key: Some(effect.key.to_string()),
         next_lookup_at: doubt.map(|doubt| raw::time(doubt.lookup_at)),
         absent_after: doubt.map(|doubt| raw::time(doubt.absent_after)),
+    })
+}
+
+fn given_up(about: About<'_>, id: CallId, made: &Attempt) -> Option<UncertainView> {
+    let orphan = made.orphan().filter(|orphan| orphan.is_open(about.now))?;
+    Some(UncertainView {
+        call: about.run.path(id),
+        what: format!(
+            "whether attempt {}, which was told to stop, goes on: it is {}'s until {}",
+            made.no,
+            orphan.owner,
+            raw::time(orphan.until)
+        ),
+        key: None,
+        next_lookup_at: None,
+        absent_after: None,
     })
 }
 
