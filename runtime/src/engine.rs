@@ -319,7 +319,8 @@ impl Engine {
         listing::effects(&self.shared, filter, cursor).await
     }
 
-    /// Alerts after `after`, in order: hand-offs, doubts, late ends, quarantines, addenda. Durable
+    /// Alerts after `after`, in order: hand-offs, doubts, late ends, quarantines, addenda, late
+    /// results to review, orphans of which nothing was heard. Durable
     /// and at least once: keep the number of the last one that was handled; `AlertSeq(0)` begins.
     ///
     /// Cancel safe.

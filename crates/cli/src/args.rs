@@ -86,7 +86,7 @@ pub enum Verb {
     /// Look at one run, stop it or let it go on
     #[command(subcommand)]
     Run(RunVerb),
-    /// List what a person should hear of: hand-offs, doubts, late ends, quarantines
+    /// List what a person should hear of: hand-offs, doubts, late ends, quarantines, orphans
     Alerts(AlertsArgs),
     /// List effects in the outside world, applied or not, known or in doubt
     Effects(EffectsArgs),
