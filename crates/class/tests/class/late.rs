@@ -22,10 +22,10 @@ fn one_read(on_late: Option<OnLate>, ttl: Option<u64>) -> Class<Meeting, String>
 }
 
 fn contract(class: &Class<Meeting, String>) -> &Contract {
-    match &class.data().nodes[0].kind {
-        NodeKind::Read { contract } => contract,
-        other => panic!("a read, not {}", other.as_str()),
-    }
+    let NodeKind::Read { contract } = &class.data().nodes[0].kind else {
+        panic!("a read")
+    };
+    contract
 }
 
 #[test]
