@@ -4,7 +4,7 @@
 use std::path::Path;
 
 /// Each case, and what its error must say.
-const FIXES: [(&str, &str); 15] = [
+const FIXES: [(&str, &str); 16] = [
     ("write_without_find", "missing: `find`"),
     ("write_without_resolution", "missing: `RESOLUTION`"),
     ("soft_write", "`.when(&predicate)`"),
@@ -13,6 +13,7 @@ const FIXES: [(&str, &str); 15] = [
         "read_with_effect",
         "implement `Write` and use `.write(..)` or `.each(..)`",
     ),
+    ("read_undone", "only a write can be undone"),
     ("write_as_read", "use `.write(..)` or `.each(..)`"),
     (
         "local_with_timeout",

@@ -183,3 +183,26 @@ fn an_applied_effect_is_undone_when_somebody_says_so_and_shows_what_undid_it() {
     let text = live.ask(&["run", "show", &run.to_string()]).data();
     assert!(text.contains("wants the effect undone"), "{text}");
 }
+
+#[test]
+fn a_store_nobody_holds_takes_the_wish_and_the_next_engine_undoes_it() {
+    let live = Live::new();
+    let run = live.start("desk");
+    assert_eq!(live.outcome(run), "completed");
+    let key = key_of(&live, &run.to_string());
+    let folder = live.stop();
+    let said = ["--by", "anna", "--why", "the customer changed their mind"];
+    let compensate = [&["effect", "settle", &key, "compensate"][..], &said].concat();
+    let taken = ask(folder.path(), &compensate);
+    assert_eq!(taken.code, 0, "{taken:?}");
+    assert!(
+        taken.err.contains("no process holds the store"),
+        "{taken:?}"
+    );
+    let again = ask(folder.path(), &[&compensate[..], &["--json"]].concat()).json_error(1);
+    assert_eq!(again["code"], "SETTLE_REFUSED");
+    let live = Live::on(folder);
+    live.until(run, |view| view.state == "closed");
+    let shown = live.ask(&["effect", "show", &key, "--json"]).json();
+    assert_eq!(shown["call"]["effect"]["state"], "compensated");
+}
