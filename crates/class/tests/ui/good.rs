@@ -15,7 +15,7 @@ fn main() {
     let ticket = g
         .write("ticket", &Tickets, related, |m, _| m.text.clone())
         .business_id(|m| &m.text)
-        .compensate_with(&Tickets, |_, ticket| format!("undo {} {:?}", ticket.request, ticket.reply))
+        .compensate_with(&Tickets, |_, made| format!("{} {:?}", made.request, made.reply))
         .when(&long)
         .add();
     let a = g.local("count", related, |_, related| related.map_or(0, Vec::len)).add();
