@@ -216,3 +216,94 @@ fn an_engine_without_the_code_takes_the_wish_and_the_next_one_carries_it_out() {
     assert_eq!(world.outside.requests("cancels").len(), 1);
     world.must_be_sound();
 }
+
+/// Fifty tickets, each of which can be undone; `undo` makes the request.
+fn many(
+    world: &World,
+    undo: impl Fn(&str) -> String + Send + Sync + 'static,
+) -> Class<Minutes, Vec<String>> {
+    let mut g = TaskClass::<Minutes>::define("many", 1);
+    g.budget(Budget::new().answer_by(secs(30)).concurrency(4));
+    let tickets = g
+        .each(
+            "tickets",
+            &world.outside.write("orders"),
+            (),
+            50,
+            |m, ()| {
+                let new = |title: &String| NewTicket {
+                    title: title.clone(),
+                };
+                m.actions.iter().map(new).collect()
+            },
+        )
+        .compensate_with(&world.outside.write("cancels"), move |_, ticket| {
+            NewTicket {
+                title: undo(&ticket.request.title),
+            }
+        })
+        .add();
+    g.finish(tickets, |_, tickets| {
+        tickets.iter().map(|ticket| ticket.id.clone()).collect()
+    })
+    .expect("a valid class")
+}
+
+#[test]
+fn fifty_items_are_undone_at_once_each_once_and_within_the_run_s_concurrency() {
+    let world = World::new();
+    let class = many(&world, |title| format!("undo {title}"));
+    let life = world.live(&[class.erased()]);
+    let run = life.start(&class, minutes("M", 50));
+    assert_eq!(life.outcome(&run).kind, OutcomeKind::Completed);
+    for item in 0..50 {
+        let key = key_of(&life, run.id(), &format!("tickets[{item}]"));
+        let wanted = life.block_on(life.engine.compensate_effect(&key, ANNA));
+        wanted.unwrap();
+    }
+    life.run_for(5_000);
+    let filter = EffectFilter {
+        run: Some(run.id()),
+        in_doubt: false,
+    };
+    let rows = life
+        .block_on(life.engine.effects(filter, None))
+        .unwrap()
+        .rows;
+    let stands = |state: &str| rows.iter().filter(|row| row.state == state).count();
+    assert_eq!((stands("compensated"), stands("applied")), (50, 50));
+    assert_eq!(world.outside.requests("cancels").len(), 50);
+    let key = key_of(&life, run.id(), "tickets-undo[7]");
+    let twice = life.block_on(life.engine.compensate_effect(&key, ANNA));
+    assert_eq!(twice.unwrap_err().code(), Code::SettleRefused);
+    let shown = life.block_on(life.engine.effect(&key)).unwrap();
+    assert_eq!(shown.run_state, "closed");
+    world.must_be_sound();
+}
+
+#[test]
+fn code_that_panics_while_it_undoes_quarantines_the_run_and_goes_on_once_it_is_mended() {
+    let world = World::new();
+    let broken = many(&world, |title| panic!("cannot undo {title}"));
+    let life = world.live(&[broken.erased()]);
+    let run = life.start(&broken, minutes("M", 2));
+    life.outcome(&run);
+    let key = key_of(&life, run.id(), "tickets[1]");
+    let asked = life.block_on(life.engine.compensate_effect(&key, ANNA));
+    asked.expect("the wish is written down before the code is asked");
+    life.run_for(1_000);
+    let shown = life.block_on(life.engine.effect(&key)).unwrap();
+    assert_eq!(shown.run_state, "quarantined");
+    assert_eq!(world.outside.requests("cancels").len(), 0);
+    life.crash();
+    let mended = many(&world, |title| format!("undo {title}"));
+    let life = world.live(&[mended.erased()]);
+    let lifted = life.block_on(life.engine.continue_run(run.id(), ANNA.0, ANNA.1));
+    lifted.unwrap();
+    life.run_for(1_000);
+    assert_eq!(state_of(&life, &key), "compensated");
+    assert_eq!(world.outside.requests("cancels").len(), 1);
+    let shown = life.block_on(life.engine.effect(&key)).unwrap();
+    assert_eq!(shown.run_state, "closed");
+    world.must_be_sound();
+}
