@@ -208,6 +208,14 @@ pub struct CommandArgs {
     #[arg(value_name = "ID")]
     pub id: RunPrefix,
 
+    /// Who asks and why.
+    #[command(flatten)]
+    pub asker: AskerArgs,
+}
+
+/// Who asks and why; both are recorded.
+#[derive(Args, Clone, Debug)]
+pub struct AskerArgs {
     /// Who asks; the user number of this process is recorded beside it
     #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true)]
     #[arg(value_parser = Said { bytes_max: limits::KEY_BYTES_MAX })]
@@ -265,13 +273,21 @@ pub struct AlertsArgs {
 /// Which effects are listed.
 #[derive(Args, Clone, Debug)]
 pub struct EffectsArgs {
-    /// Only this run's
-    #[arg(long, value_name = "ID")]
-    pub run: Option<RunPrefix>,
+    /// Whose, and from where on.
+    #[command(flatten)]
+    pub page: PageArgs,
 
     /// Only those in doubt
     #[arg(long)]
     pub in_doubt: bool,
+}
+
+/// Which page of what runs have.
+#[derive(Args, Clone, Debug)]
+pub struct PageArgs {
+    /// Only this run's
+    #[arg(long, value_name = "ID")]
+    pub run: Option<RunPrefix>,
 
     /// Go on after this run: what the page before said
     #[arg(long, value_name = "RUN", value_parser = |text: &str| text.parse::<RunId>())]
@@ -316,15 +332,9 @@ pub struct SettleArgs {
     #[arg(long, value_name = "JSON")]
     pub result: Option<String>,
 
-    /// Who says so; the user number of this process is recorded beside it
-    #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true)]
-    #[arg(value_parser = Said { bytes_max: limits::KEY_BYTES_MAX })]
-    pub by: String,
-
-    /// How they know, or why it is to be undone
-    #[arg(long, value_name = "TEXT")]
-    #[arg(value_parser = Said { bytes_max: limits::TEXT_BYTES_MAX })]
-    pub why: String,
+    /// Who says so, and how they know or why it is to be undone.
+    #[command(flatten)]
+    pub asker: AskerArgs,
 }
 
 /// For which shell.

@@ -9,6 +9,7 @@ use crate::args::{EffectShowArgs, EffectsArgs, SettleArgs};
 use crate::error::CliError;
 use crate::operator::{reach, read};
 use crate::output::Output;
+use crate::prefix::RunPrefix;
 use crate::table::{ago, dash, table};
 
 #[derive(Deserialize)]
@@ -32,14 +33,11 @@ struct Row {
 /// Prints effects, by run.
 pub(crate) fn list(args: &EffectsArgs, output: &Output) -> Result<(), CliError> {
     let mut operator = reach(&output.store)?;
-    let run = match &args.run {
-        Some(prefix) => Some(prefix.run(&mut *operator, output)?),
-        None => None,
-    };
+    let run = RunPrefix::run_of(args.page.run.as_ref(), &mut *operator, output)?;
     let ask = Ask::Effects(EffectsAsk {
         run,
         in_doubt: args.in_doubt,
-        cursor: args.cursor,
+        cursor: args.page.cursor,
     });
     let reply = operator.ask(&ask)?;
     if output.json {
@@ -100,8 +98,8 @@ pub(crate) fn settle(args: &SettleArgs, output: &Output) -> Result<(), CliError>
         key: args.key.clone(),
         verdict: args.verdict,
         result: args.result.as_deref().map(Payload::from),
-        by: args.by.clone(),
-        why: args.why.clone(),
+        by: args.asker.by.clone(),
+        why: args.asker.why.clone(),
     }))?;
     if output.json {
         return output.print(&reply.body);
@@ -126,7 +124,7 @@ fn said(settled: &Settled) -> String {
     let state = state.replace('_', " ");
     match undone_by.as_ref().filter(|_| ruling == "compensate") {
         Some(undo) => {
-            format!("effect {key}, which is {state}, is undone by {undo}, for {by}: {why}")
+            format!("effect {key}, which is {state}, is to be undone by {undo}, for {by}: {why}")
         }
         None => format!("effect {key} is {state}, by {by}: {why}"),
     }

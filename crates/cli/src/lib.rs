@@ -75,8 +75,9 @@ use mainstay_socket::CommandVerb;
 
 pub use args::orphans::{AdoptArgs, OrphanArgs, OrphanCommand, OrphansArgs};
 pub use args::{
-    AlertsArgs, Cli, CommandArgs, CompletionArgs, EffectShowArgs, EffectVerb, EffectsArgs,
-    ErrorArgs, GraphArgs, GraphFormat, RunVerb, RunsArgs, SettleArgs, ShowArgs, Verb,
+    AlertsArgs, AskerArgs, Cli, CommandArgs, CompletionArgs, EffectShowArgs, EffectVerb,
+    EffectsArgs, ErrorArgs, GraphArgs, GraphFormat, PageArgs, RunVerb, RunsArgs, SettleArgs,
+    ShowArgs, Verb,
 };
 pub use bench::{BenchVerb, CallsArgs, LedgerChoice, OpenArgs, PlaceArgs, ResumeArgs};
 #[cfg(feature = "chaos")]

@@ -9,6 +9,7 @@ use crate::args::orphans::{AdoptArgs, OrphanArgs, OrphansArgs};
 use crate::error::CliError;
 use crate::operator::{reach, read};
 use crate::output::Output;
+use crate::prefix::RunPrefix;
 use crate::table::table;
 
 #[derive(Deserialize)]
@@ -33,14 +34,11 @@ struct Row {
 /// Prints orphans, by run.
 pub(crate) fn list(args: &OrphansArgs, output: &Output) -> Result<(), CliError> {
     let mut operator = reach(&output.store)?;
-    let run = match &args.run {
-        Some(prefix) => Some(prefix.run(&mut *operator, output)?),
-        None => None,
-    };
+    let run = RunPrefix::run_of(args.page.run.as_ref(), &mut *operator, output)?;
     let ask = Ask::Orphans(OrphansAsk {
         run,
         overdue: args.overdue,
-        cursor: args.cursor,
+        cursor: args.page.cursor,
     });
     let reply = operator.ask(&ask)?;
     if output.json {
@@ -87,8 +85,8 @@ fn want(args: &OrphanArgs, verb: OrphanVerb, output: &Output) -> Result<(), CliE
         call: args.call.clone(),
         attempt: AttemptNo(args.attempt),
         verb,
-        by: args.by.clone(),
-        why: args.why.clone(),
+        by: args.asker.by.clone(),
+        why: args.asker.why.clone(),
     }))?;
     if output.json {
         return output.print(&reply.body);

@@ -57,6 +57,15 @@ impl RunPrefix {
         }
     }
 
+    /// The run that is named, when one is.
+    pub(crate) fn run_of(
+        named: Option<&Self>,
+        operator: &mut dyn Operator,
+        output: &Output,
+    ) -> Result<Option<RunId>, CliError> {
+        named.map(|named| named.run(operator, output)).transpose()
+    }
+
     /// There is no such run.
     pub(crate) fn unknown(&self, output: &Output) -> CliError {
         let message = format!("there is no such run [{}]", self.text);

@@ -108,8 +108,8 @@ fn take(
         Ask::Command(CommandAsk {
             run,
             verb,
-            by: args.by.clone(),
-            why: args.why.clone(),
+            by: args.asker.by.clone(),
+            why: args.asker.why.clone(),
             more,
         })
     };

@@ -1,10 +1,10 @@
 //! What can be asked on the command line about orphans.
 
 use clap::{Args, Subcommand};
-use mainstay_types::{Millis, RunId, limits};
+use mainstay_types::Millis;
 
+use crate::args::{AskerArgs, PageArgs};
 use crate::prefix::RunPrefix;
-use crate::said::Said;
 use crate::store::duration;
 
 const ADOPT: &str = "Take over what an attempt goes on doing, with a time of its own.\n\n\
@@ -15,17 +15,13 @@ const ADOPT: &str = "Take over what an attempt goes on doing, with a time of its
 /// Which orphans are listed.
 #[derive(Args, Clone, Debug)]
 pub struct OrphansArgs {
-    /// Only this run's
-    #[arg(long, value_name = "ID")]
-    pub run: Option<RunPrefix>,
+    /// Whose, and from where on.
+    #[command(flatten)]
+    pub page: PageArgs,
 
     /// Only those of which nothing was heard in their time
     #[arg(long)]
     pub overdue: bool,
-
-    /// Go on after this run: what the page before said
-    #[arg(long, value_name = "RUN", value_parser = |text: &str| text.parse::<RunId>())]
-    pub cursor: Option<RunId>,
 }
 
 /// What is done about one orphan.
@@ -53,15 +49,9 @@ pub struct OrphanArgs {
     #[arg(value_name = "ATTEMPT")]
     pub attempt: u32,
 
-    /// Who asks; the user number of this process is recorded beside it
-    #[arg(long, value_name = "WHO", env = "USER", hide_env_values = true)]
-    #[arg(value_parser = Said { bytes_max: limits::KEY_BYTES_MAX })]
-    pub by: String,
-
-    /// Why
-    #[arg(long, value_name = "TEXT")]
-    #[arg(value_parser = Said { bytes_max: limits::TEXT_BYTES_MAX })]
-    pub why: String,
+    /// Who asks and why.
+    #[command(flatten)]
+    pub asker: AskerArgs,
 }
 
 /// Which orphan is taken over, and for how long.

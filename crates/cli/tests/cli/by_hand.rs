@@ -154,7 +154,8 @@ fn an_applied_effect_is_undone_when_somebody_says_so_and_shows_what_undid_it() {
     assert_eq!(refused.code, 2, "{refused:?}");
     let done = live.ask(&compensate);
     let undo = key.replace("/order/", "/order-undo/");
-    let expected = format!("effect {key}, which is applied, is undone by {undo}, for anna (uid:");
+    let expected =
+        format!("effect {key}, which is applied, is to be undone by {undo}, for anna (uid:");
     assert!(done.out.starts_with(&expected), "{done:?}");
     live.until(run, |view| view.state == "closed");
     let shown = live.ask(&["effect", "show", &key, "--json"]).json();
