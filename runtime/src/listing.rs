@@ -26,7 +26,7 @@ pub struct EffectRow {
     /// Its key.
     pub key: EffectKey,
     /// How it stands: `intended`, `dispatched`, `in_doubt`, `applied`, `partly_applied`, `absent`,
-    /// `compensated`.
+    /// `taken_over` (by another run, which is to find out), `compensated`.
     pub state: &'static str,
     /// The code of why it stands so, where there is one.
     pub reason: Option<&'static str>,

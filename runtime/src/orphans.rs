@@ -165,7 +165,8 @@ async fn page(
     cursor: Option<RunId>,
 ) -> Result<OrphanPage, EngineError> {
     if let Some(run) = filter.run {
-        let rows = of_run(shared, filter, run).await?;
+        let run = load_run(shared, run).await?.run;
+        let rows = of_run(&run, filter, shared.now());
         return Ok(OrphanPage { rows, next: None });
     }
     let page = shared.ledger.runs(RunFilter::default(), cursor).await?;
@@ -173,7 +174,9 @@ async fn page(
     for summary in &page.rows {
         // What is overdue holds its run.
         if !filter.overdue || summary.state != RunState::Closed {
-            rows.extend(of_run(shared, filter, summary.run).await?);
+            if let Some(stored) = load::load(shared, summary.run).await? {
+                rows.extend(of_run(&stored.run, filter, shared.now()));
+            }
             loaded += 1;
         }
         last = Some(summary.run);
@@ -186,24 +189,17 @@ async fn page(
     Ok(OrphanPage { rows, next })
 }
 
-async fn of_run(
-    shared: &Shared,
-    filter: OrphanFilter,
-    run: RunId,
-) -> Result<Vec<OrphanRow>, EngineError> {
-    let Some(loaded) = load::load(shared, run).await? else {
-        return Ok(Vec::new());
-    };
-    let (run, now) = (&loaded.run, shared.now());
+fn of_run(run: &Run, filter: OrphanFilter, now: Timestamp) -> Vec<OrphanRow> {
     let made = run.calls().iter().flat_map(|(id, call)| {
         let made = call.attempts.iter();
         let open = made.filter(|made| made.orphan().is_some_and(|it| it.is_open(now)));
         open.filter_map(move |made| row(run, (id, made.no)))
     });
+    // Where nobody drives the run, nobody has said so yet.
     let overdue = Stand::Overdue.as_str();
-    Ok(made
-        .filter(|row| !filter.overdue || row.state == overdue)
-        .collect())
+    let is_overdue = |row: &OrphanRow| row.state == overdue || row.until <= now;
+    made.filter(|row| !filter.overdue || is_overdue(row))
+        .collect()
 }
 
 fn row(run: &Run, (id, no): (CallId, AttemptNo)) -> Option<OrphanRow> {

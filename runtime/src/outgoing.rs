@@ -9,10 +9,10 @@ use mainstay_dispatch::{
     AttemptContext, AttemptFacts, AttemptRequest, AttemptService, Found, Provider, RawAnswer,
     codes, look_up,
 };
-use mainstay_machine::{Command, Evidence, Finding, LookedUp, Settle, SettleEnd};
+use mainstay_machine::{Command, EffectEntry, Evidence, Finding, LookedUp, Settle, SettleEnd};
 use mainstay_types::{
-    AttemptNo, BoxFuture, CallId, Code, Failure, FailureKind, Millis, Payload, Reason, RunId, Sent,
-    Timestamp, limits,
+    AttemptNo, BoxFuture, CallId, Code, EffectKey, Failure, FailureKind, Millis, Payload, Reason,
+    RunId, Sent, Timestamp, limits,
 };
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
@@ -215,6 +215,12 @@ pub(crate) fn asking(shared: Arc<Shared>, mailbox: Mailbox, ask: Asking) -> BoxF
             place = turn => place,
         };
         let asked_at = shared.now();
+        if let Some(entry) = held_elsewhere(&shared, run, &ask.facts).await {
+            drop((place, guard));
+            let held = Finding::Held(Box::new(entry));
+            report.deliver(looked_up(asked_at, held)).await;
+            return;
+        }
         let clock = Arc::clone(shared.time.clock());
         let cx = AttemptContext::new(ask.facts, clock, &ask.cancel);
         let found = look_up(&ask.provider, ask.request, cx, &shared.ports.timers);
@@ -222,6 +228,15 @@ pub(crate) fn asking(shared: Arc<Shared>, mailbox: Mailbox, ask: Asking) -> BoxF
         drop((place, guard));
         report.deliver(looked_up(asked_at, finding(found))).await;
     })
+}
+
+/// The entry of what is asked about, when another run has taken it over; what cannot be read is
+/// asked about.
+async fn held_elsewhere(shared: &Shared, run: RunId, facts: &AttemptFacts) -> Option<EffectEntry> {
+    let key = facts.effect_key.clone().filter(EffectKey::is_shared)?;
+    let entry = shared.ledger.effect(key).await.ok().flatten();
+    let entry = entry.map(|(entry, _)| entry);
+    entry.filter(|entry| entry.run != run)
 }
 
 /// The places that a look-up holds in the pool, once it is its turn.

@@ -321,9 +321,8 @@ fn answer(run: &Run, call: &Call) -> ToolAnswer {
     let effect = call.effect.as_ref();
     let is_partly = effect.is_some_and(|effect| effect.status == EffectStatus::PartlyApplied);
     let key = || effect.map(|effect| effect.key.clone());
-    let is_undone = effect.is_some_and(|effect| effect.status == EffectStatus::Compensated);
     match &call.phase {
-        _ if is_undone => ToolAnswer::NotDone {
+        _ if call.is_undone() => ToolAnswer::NotDone {
             kind: FailureKind::Canceled,
             reason: Reason::Compensated,
         },

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_ledger::{Drive, Op, Part, Stamped};
 use mainstay_machine::{
-    Abandoned, Action, Alert, Call, Command, EffectEntry, Evidence, Run, Summary, alert, effect,
-    view,
+    Abandoned, Action, Alert, Call, Command, EffectEntry, Evidence, Finding, Run, Summary, alert,
+    effect, view,
 };
 use mainstay_types::{
     CallId, ClassName, Code, Corrupt, Digest, Failure, FailureKind, MessageId, Payload, Refusal,
@@ -154,7 +154,8 @@ impl<'a> Turn<'a> {
     /// Takes the inputs, then everything that follows at once.
     pub(crate) fn run(mut self, inputs: &[Input]) -> Result<Scratch, Poison> {
         for input in inputs {
-            if let Err(refusal) = self.take(input.command.clone())? {
+            let command = self.in_view_of_held(input.command.clone());
+            if let Err(refusal) = self.take(command)? {
                 tracing::debug!(code = %refusal.code, "a command was refused");
                 self.refused = self.run.head().is_none().then_some(refusal);
             }
@@ -182,6 +183,19 @@ impl<'a> Turn<'a> {
             tracing::debug!(code = %refusal.code, "a command was refused");
         }
         Ok(self.finish())
+    }
+
+    /// What was found out about a key which another run turns out to have taken over is that one's
+    /// to know.
+    fn in_view_of_held(&self, mut command: Command) -> Command {
+        if let Command::LookedUp(report) = &mut command
+            && let Some(call) = self.run.calls().get(report.call)
+            && let Ok(key) = effect::key(self.run, report.call, call)
+            && let Some(held) = self.held_under(&key)
+        {
+            report.finding = Finding::Held(Box::new(held.entry.clone()));
+        }
+        command
     }
 
     /// Decides and applies one command.

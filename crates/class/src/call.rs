@@ -372,7 +372,7 @@ impl<I: Value, K: Kind> Call<'_, I, K> {
     ///
     /// What undoes it is an effect of its own, named after this one (`order-undo`): recorded before
     /// it is sent, asked about when its reply is lost, and bound to no lap: it may begin after the
-    /// run has ended, and brings the budget that its attempts need. Timeouts, costs and bounds are
+    /// run has ended, and takes nothing of the run's budget. Timeouts, costs and bounds are
     /// those of the dependency's own promise.
     pub fn compensate_with<C, F>(mut self, dependency: &C, undo: F) -> Self
     where

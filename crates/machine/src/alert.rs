@@ -5,9 +5,10 @@
 //! user code or a provider wrote.
 
 use mainstay_graph::{OnLate, Resolution};
-use mainstay_types::{CallId, EffectKey, LapNo, Reason, RunId, Tenant, Timestamp};
+use mainstay_types::{CallId, EffectKey, LapNo, Reason, RunId, Tenant, Timestamp, limits};
 
 use crate::call::Call;
+use crate::effect;
 use crate::event::{ClassRef, Event, OutcomeKind};
 use crate::orphan::Seen;
 use crate::run::{Head, Run};
@@ -111,6 +112,9 @@ pub fn of(run: &Run, event: &Event, at: Timestamp) -> Vec<Alert> {
         Event::EffectInDoubt { call, reason, .. } if only_a_person_knows(run, *call) => {
             vec![about(AlertKind::InDoubt, Some(*call), reason.as_str())]
         }
+        Event::ControlSettled { call, reason, .. } if is_long_undone(run, head, *call) => {
+            vec![about(AlertKind::InDoubt, Some(*call), reason.as_str())]
+        }
         Event::KeyTakenOver { call, .. } if only_a_person_knows(run, *call) => {
             let reason = Reason::OwnerLost.as_str();
             vec![about(AlertKind::InDoubt, Some(*call), reason)]
@@ -208,6 +212,15 @@ const fn ended(outcome: OutcomeKind, late: bool) -> Option<AlertKind> {
 
 fn is_undo(run: &Run, call: CallId) -> bool {
     run.calls().get(call).is_some_and(Call::is_undo)
+}
+
+/// Whether nobody has heard for long whether an effect is undone, and nothing else will tell: the
+/// lap has its outcome.
+fn is_long_undone(run: &Run, head: &Head, call: CallId) -> bool {
+    let undo = run.calls().get(call).filter(|call| call.is_undo());
+    let doubt = undo.and_then(effect::doubt);
+    head.lap.outcome.is_some()
+        && doubt.is_some_and(|doubt| doubt.asked == limits::UNDO_LOOKUPS_QUIET_MAX)
 }
 
 fn only_a_person_knows(run: &Run, call: CallId) -> bool {

@@ -59,6 +59,18 @@ impl BudgetState {
         self.limits.concurrency_tokens.less(self.in_flight)
     }
 
+    /// Whether there is a place for an attempt; `held` are places of attempts whose process is gone
+    /// and that may still run.
+    pub(crate) fn check_place(&self, held: Tokens) -> Result<(), Refusal> {
+        if held < self.concurrency_left() {
+            return Ok(());
+        }
+        Err(Refusal::new(Code::ConcurrencyExhausted)
+            .with("in_flight", self.in_flight.get())
+            .with("held", held.get())
+            .with("limit", self.limits.concurrency_tokens.get()))
+    }
+
     /// Whether so many retry tokens are left.
     pub(crate) fn check_retries(&self, tokens: Tokens) -> Result<(), Refusal> {
         if tokens <= self.retries_left() {
@@ -79,12 +91,7 @@ impl BudgetState {
         (cost, cost_kept): (CostUnits, CostUnits),
     ) -> Result<(), Refusal> {
         self.check_retries(tokens)?;
-        if self.concurrency_left() <= held {
-            return Err(Refusal::new(Code::ConcurrencyExhausted)
-                .with("in_flight", self.in_flight.get())
-                .with("held", held.get())
-                .with("limit", self.limits.concurrency_tokens.get()));
-        }
+        self.check_place(held)?;
         let numbers = |code| {
             Refusal::new(code)
                 .with("need_micros", cost.as_micros())
@@ -130,6 +137,14 @@ impl BudgetState {
     pub(crate) fn assume(&mut self, reserved: CostUnits) {
         self.settle(reserved, reserved);
         self.assumed = self.assumed + reserved;
+    }
+
+    /// What undoes an effect is paid for by whoever wants it undone: the limits follow what it
+    /// takes, so that it neither uses up what the lap has nor leaves it more than it had.
+    pub(crate) fn cover(&mut self, tokens: Tokens, (before, cost): (CostUnits, CostUnits)) {
+        let limits = &mut self.limits;
+        limits.retry_tokens = limits.retry_tokens + tokens;
+        limits.cost_units = (limits.cost_units + cost).less(before);
     }
 
     /// A cost became known after its attempt was settled at `counted`, `assumed` of it assumed.

@@ -88,6 +88,13 @@ impl Call {
         self.undoes.is_some()
     }
 
+    /// Whether what it did was undone.
+    #[must_use]
+    pub fn is_undone(&self) -> bool {
+        let effect = self.effect.as_ref();
+        effect.is_some_and(|effect| effect.status == EffectStatus::Compensated)
+    }
+
     /// The request its next attempt sends: its own, or the one that repairs a reply.
     #[must_use]
     pub fn request(&self) -> Option<&Prepared> {
@@ -366,7 +373,7 @@ pub enum EffectStatus {
     Applied(Reason),
     /// In part in the world.
     PartlyApplied,
-    /// Proven not to be in the world.
+    /// Proven not to be in the world; or, with KEY_HELD_BY_OTHER_RUN, that run's to find out.
     Absent(Reason),
     /// It was in the world, and was undone.
     Compensated,
@@ -382,6 +389,7 @@ impl EffectStatus {
             Self::InDoubt(_) => "in_doubt",
             Self::Applied(_) => "applied",
             Self::PartlyApplied => "partly_applied",
+            Self::Absent(Reason::KeyHeldByOtherRun) => "taken_over",
             Self::Absent(_) => "absent",
             Self::Compensated => "compensated",
         }

@@ -294,6 +294,8 @@ pub enum Finding {
     NotFound,
     /// It could not be asked, or could not tell.
     CannotTell,
+    /// It was not asked: the ledger says that another run has taken the key over.
+    Held(Box<EffectEntry>),
 }
 
 /// Every volatile fact a decision may use.

@@ -4,13 +4,14 @@
 //! recorded, sent, doubted and asked about like any other write. It is bound to no lap: it may
 //! begin after the run has ended, and it brings the budget it needs.
 
-use mainstay_graph::Contract;
+use mainstay_graph::{Contract, Criticality};
 use mainstay_types::{
     CallId, Corrupt, FailureKind, NodeId, Reason, Refusal, Timestamp, Tokens, limits,
 };
 
 use crate::call::{AT_ONCE, Call, EffectStatus, Phase, Undoes};
 use crate::command::AskCompensate;
+use crate::effect::addendum;
 use crate::ending::{self, Why};
 use crate::event::{CompensationWanted, Event};
 use crate::life::{self, Happens};
@@ -39,20 +40,27 @@ pub(crate) fn decide(run: &Run, ask: AskCompensate, at: Timestamp) -> Result<Vec
     let wanted = before
         .and_then(|undo| undo.undoes)
         .map_or(0, |undoes| undoes.wanted);
-    let is_done = by_hand::status(call) == Some(&EffectStatus::Compensated);
-    if ask.after < wanted || is_done {
+    if ask.after < wanted || call.is_undone() {
         // It was taken, or somebody else wanted it first.
         return Ok(Vec::new());
     }
-    if before.is_some_and(|undo| !undo.phase.is_final()) {
-        return Err(by_hand::refused(run, id, "it is being undone"));
+    match before.map(|undo| &undo.phase) {
+        Some(phase) if !phase.is_final() => {
+            return Err(by_hand::refused(run, id, "it is being undone"));
+        }
+        // Its key is used up.
+        Some(Phase::Settled { .. }) => {
+            let what = "what undoes it was done for an earlier request: undo it by hand";
+            return Err(by_hand::refused(run, id, what));
+        }
+        Some(_) | None => {}
     }
     let contract = contract(run, call)
         .ok_or_else(|| by_hand::refused(run, id, "its class does not say how it is undone"))?;
     check_status(run, (id, call), before)?;
     by_hand::check_landed(run, (id, call), at)?;
-    // What all attempts that it may have take at most is granted with it: whatever the lap has
-    // left, nobody has to raise its budget first, and what was authorised stays within it.
+    // What its attempts are expected to take at most is granted with the wish, whatever the lap has
+    // left: the lap's limits follow each of them (`BudgetState::cover`).
     let attempts = contract.max_attempts;
     let mut events = vec![Event::CompensationWanted(Box::new(CompensationWanted {
         call: id,
@@ -92,6 +100,9 @@ fn check_status(
         Some(EffectStatus::Intended | EffectStatus::Dispatched) => {
             return refused("a request is out");
         }
+        Some(EffectStatus::Absent(Reason::KeyHeldByOtherRun)) => {
+            return refused("another run has taken it over: name its run's key");
+        }
         Some(EffectStatus::Absent(_) | EffectStatus::Compensated) => {
             return refused("it is not in the world");
         }
@@ -118,7 +129,8 @@ fn check_status(
     }
 }
 
-/// The call that undoes the effect begins, or begins again under its key.
+/// The call that undoes the effect begins, or begins again under its key: its request is made anew,
+/// from what is known of the effect by now.
 pub(crate) fn apply_wanted(run: &mut Run, event: &CompensationWanted) -> Result<(), Corrupt> {
     let name = "CompensationWanted";
     let call = guard::stored(run, event.call, name)?;
@@ -144,9 +156,6 @@ pub(crate) fn apply_wanted(run: &mut Run, event: &CompensationWanted) -> Result<
     }
     let head = guard::head_mut(run, name)?;
     head.closed = false;
-    let limits = &mut head.lap.budget.limits;
-    limits.cost_units = limits.cost_units + event.cost;
-    limits.retry_tokens = limits.retry_tokens + event.retry_tokens;
     Ok(())
 }
 
@@ -165,17 +174,51 @@ fn begin(run: &mut Run, (undoes, slot): (Undoes, u32), node: NodeId) -> Result<(
     run.calls.update(id, |undo| {
         (undo.undoes, undo.rung_attempts) = (Some(undoes), 0);
         undo.streak = Streak::default();
-        undo.phase = match undo.prepared {
-            Some(_) => Phase::Ready {
-                not_before: AT_ONCE,
-            },
-            None => Phase::Preparing,
-        };
+        (undo.prepared, undo.phase) = (None, Phase::Preparing);
     });
     Ok(())
 }
 
-/// The effect that `undo` undoes is not in the world any more.
+/// Whether what is there of the effect of `id` is what its undo, which is done, has undone.
+/// Somebody may have said meanwhile that there was nothing; a request that left since is another
+/// one.
+pub(crate) fn has_undone(run: &Run, id: CallId) -> bool {
+    let undo = of(run, id).map(|(_, undo)| undo);
+    let (Some(call), Some(undo)) = (run.calls.get(id), undo) else {
+        return false;
+    };
+    let newest = |call: &Call| call.attempts.last().map(|made| made.at);
+    let is_newer = newest(undo).is_some_and(|undone| Some(undone) < newest(call));
+    !is_newer && life::may(call.effect.as_ref(), Happens::Undone)
+}
+
+/// What follows from the effect of `id` being undone: its call has no value any more, and a lap
+/// that needs it is lost.
+pub(crate) fn undone(run: &Run, id: CallId) -> Vec<Event> {
+    let mut events = vec![Event::EffectCompensated { call: id }];
+    events.extend(addendum(run, id, Reason::Compensated));
+    let loses = run.head.as_ref().is_some_and(|head| {
+        head.lap.lost.is_none() && head.lap.outcome.is_none() && head.cancel.is_none()
+    });
+    let taken = loses_value(run, id).filter(|&call| loses && is_needed(run, call));
+    events.extend(taken.map(|call| Event::HardPathLost { call }));
+    events
+}
+
+/// The call whose value goes with the effect of `id`: the list's for an item of one. What a model
+/// asked for is told to the model instead.
+fn loses_value(run: &Run, id: CallId) -> Option<CallId> {
+    let call = run.calls.get(id)?;
+    let is_of_graph = run.class().node(call.node).tool.is_none();
+    is_of_graph.then(|| call.item.map_or(id, |item| item.parent))
+}
+
+fn is_needed(run: &Run, id: CallId) -> bool {
+    let call = run.calls.get(id);
+    call.is_some_and(|call| call.value().is_some() && run.is_on_hard_path(call.node))
+}
+
+/// The effect that `undo` undoes is not in the world any more, and what was made of it is no value.
 pub(crate) fn apply_compensated(run: &mut Run, id: CallId) -> Result<(), Corrupt> {
     let name = "EffectCompensated";
     let call = guard::stored(run, id, name)?;
@@ -189,5 +232,27 @@ pub(crate) fn apply_compensated(run: &mut Run, id: CallId) -> Result<(), Corrupt
             life::pass(effect, what, EffectStatus::Compensated);
         }
     });
+    for id in loses_value(run, id).into_iter().chain([id]) {
+        take_value(run, id);
+    }
     Ok(())
+}
+
+fn take_value(run: &mut Run, id: CallId) {
+    let (kind, reason) = (FailureKind::InvalidInput, Reason::Compensated);
+    let node = run.calls.get(id).map(|call| run.class().node(call.node));
+    let is_taken = node.filter(|node| node.tool.is_none());
+    let Some(criticality) = is_taken.map(|node| node.criticality.clone()) else {
+        return;
+    };
+    run.calls.update(id, |call| {
+        if matches!(call.phase, Phase::Settled { .. }) {
+            call.phase = match criticality {
+                Criticality::Hard => Phase::Failed { kind, reason },
+                Criticality::Soft { .. } | Criticality::Advisory { .. } => {
+                    Phase::Omitted { reason }
+                }
+            };
+        }
+    });
 }

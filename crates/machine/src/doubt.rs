@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::guard::Site;
 use crate::life::{Happens, Stage};
 use crate::run::{Head, Run};
-use crate::{ending, ground, guard, key_age, life};
+use crate::{ending, ground, guard, held, key_age, life};
 
 /// The event that puts the effect of `attempt` in doubt.
 pub(crate) fn in_doubt(site: Site<'_>, attempt: &Attempt, reason: Reason) -> Event {
@@ -118,6 +118,7 @@ pub(crate) fn looked_up(
             let at = next_lookup(run, doubt, report.evidence, now);
             vec![asked(&report, Reason::CannotTell, at)]
         }
+        Finding::Held(entry) => held::lost(run, (id, call), &entry),
     })
 }
 

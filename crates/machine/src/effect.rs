@@ -19,7 +19,7 @@ use crate::command::{EffectEntry, EntryState};
 use crate::event::Event;
 use crate::life::{Happens, Stage};
 use crate::run::Run;
-use crate::{ending, guard, life, twin};
+use crate::{compensate, ending, guard, life, twin};
 
 /// The key of the effect this call intends. Made from the run, never from a model's output.
 pub fn key(run: &Run, id: CallId, call: &Call) -> Result<EffectKey, Refusal> {
@@ -73,11 +73,10 @@ pub(crate) fn applied(run: &Run, id: CallId, result: Payload, reason: Reason) ->
     }];
     let undoes = run.calls.get(id).and_then(|call| call.undoes);
     match undoes {
-        Some(Undoes { call, .. }) => {
-            events.push(Event::EffectCompensated { call });
-            events.extend(addendum(run, call, Reason::Compensated));
+        Some(Undoes { call, .. }) if compensate::has_undone(run, call) => {
+            events.extend(compensate::undone(run, call));
         }
-        None => events.extend(addendum(run, id, reason)),
+        Some(_) | None => events.extend(addendum(run, id, reason)),
     }
     events
 }
@@ -284,7 +283,7 @@ pub fn memory(run: &Run, id: CallId) -> Millis {
 }
 
 /// The entry under which the ledger keeps a call's effect for all runs; `None` for effects no
-/// other run can want, and for results that were adopted from another run's entry.
+/// other run can want, and for what is another run's: it has been adopted, or taken over.
 #[must_use]
 pub fn entry(run: &Run, id: CallId, at: Timestamp) -> Option<EffectEntry> {
     let (id, call) = twin::telling(run, id)?;
@@ -295,7 +294,8 @@ pub fn entry(run: &Run, id: CallId, at: Timestamp) -> Option<EffectEntry> {
     let state = match &effect.status {
         EffectStatus::Intended | EffectStatus::Dispatched => EntryState::Open,
         EffectStatus::InDoubt(_) => EntryState::InDoubt,
-        EffectStatus::Applied(Reason::AdoptedFromOtherRun) => return None,
+        EffectStatus::Applied(Reason::AdoptedFromOtherRun)
+        | EffectStatus::Absent(Reason::KeyHeldByOtherRun) => return None,
         EffectStatus::Applied(_) => EntryState::Applied(call.value()?.clone()),
         EffectStatus::PartlyApplied => EntryState::PartlyApplied,
         EffectStatus::Absent(_) => EntryState::NotApplied,

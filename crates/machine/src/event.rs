@@ -470,7 +470,8 @@ pub struct SettledByHand {
     pub at: Timestamp,
 }
 
-/// An effect that is to be undone, and what the lap is granted for it.
+/// An effect that is to be undone, and what that is expected to take at most. The lap's limits
+/// follow what it does take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompensationWanted {
     /// The call whose effect is to be undone.

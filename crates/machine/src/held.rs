@@ -9,7 +9,7 @@ use mainstay_types::{
 
 use crate::call::{Call, Doubt, EffectStatus, Phase};
 use crate::command::{Abandoned, EffectEntry, EntryState};
-use crate::effect::{self, applied};
+use crate::effect::{self, absent, applied};
 use crate::ending::Why;
 use crate::event::Event;
 use crate::life::{Happens, Stage};
@@ -69,6 +69,39 @@ pub(crate) fn key_held(
         }
         EntryState::NotApplied => Err(guard::not_ready(run, id, call)),
     }
+}
+
+/// Another run has taken over what this one is in doubt about, so it is that one's to find out.
+/// What that one knows already is adopted; else the call asks for its key like any that wants it.
+pub(crate) fn lost(run: &Run, (id, call): (CallId, &Call), entry: &EffectEntry) -> Vec<Event> {
+    let made = call.prepared.as_ref();
+    let is_same = made.is_some_and(|made| made.fingerprint == entry.fingerprint);
+    let mut events = match &entry.state {
+        EntryState::Applied(result) if is_same => {
+            return applied(run, id, result.clone(), Reason::AdoptedFromOtherRun);
+        }
+        EntryState::Applied(_)
+        | EntryState::Open
+        | EntryState::InDoubt
+        | EntryState::PartlyApplied
+        | EntryState::NotApplied
+        | EntryState::Compensated => absent(run, id, Reason::KeyHeldByOtherRun),
+    };
+    let reason = match &entry.state {
+        EntryState::Compensated => Some(Reason::Compensated),
+        EntryState::Applied(_) => Some(Reason::IdempotencyMismatch),
+        EntryState::Open
+        | EntryState::InDoubt
+        | EntryState::PartlyApplied
+        | EntryState::NotApplied => None,
+    };
+    let kind = FailureKind::InvalidInput;
+    let why = reason.map(|reason| Why { kind, reason });
+    events.extend(
+        why.into_iter()
+            .flat_map(|why| ending::give_up(run, id, call, why)),
+    );
+    events
 }
 
 /// Whether nobody knows yet what became of it: what is known is taken over by nobody.

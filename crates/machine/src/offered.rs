@@ -6,7 +6,7 @@ use crate::call::{Call, Phase};
 use crate::ending::Why;
 use crate::event::Event;
 use crate::run::Run;
-use crate::tools::{ToolsAsked, is_undone};
+use crate::tools::ToolsAsked;
 
 /// The end of a call that offers tools, once the model is done and everything it asked for is over.
 pub(crate) fn ended(run: &Run, id: CallId, asked: &ToolsAsked) -> Vec<Event> {
@@ -43,7 +43,7 @@ fn row(run: &Run, id: &str, call: &Call) -> Payload {
         Value::object([("failed", failure)])
     };
     let outcome = match &call.phase {
-        _ if is_undone(call) => {
+        _ if call.is_undone() => {
             let kind = FailureKind::Canceled.as_str();
             failed(kind, Reason::Compensated.as_str())
         }

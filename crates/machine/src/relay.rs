@@ -133,10 +133,8 @@ fn opens(run: &Run, id: CallId, call: &Call) -> bool {
         Phase::Failed { .. } if run.class().node(call.node).tool.is_some() => false,
         // Somebody asks for it again, or does not.
         Phase::Failed { .. } if call.is_undo() => false,
-        Phase::Failed { .. } => !matches!(
-            call.effect.as_ref().map(|effect| &effect.status),
-            Some(EffectStatus::PartlyApplied | EffectStatus::Compensated)
-        ),
+        Phase::Failed { .. } | Phase::Omitted { .. } if is_for_a_person(call) => false,
+        Phase::Failed { .. } => true,
         Phase::Omitted { .. } => !is_built_upon(run, id, call),
         Phase::Waiting
         | Phase::Preparing
@@ -147,6 +145,16 @@ fn opens(run: &Run, id: CallId, call: &Call) -> bool {
         | Phase::Settled { .. }
         | Phase::Skipped => false,
     }
+}
+
+/// Whether only a person can do something about it: a part of it is in the world, or it was undone
+/// and its key is used up.
+fn is_for_a_person(call: &Call) -> bool {
+    let status = call.effect.as_ref().map(|effect| &effect.status);
+    matches!(
+        status,
+        Some(EffectStatus::PartlyApplied | EffectStatus::Compensated)
+    )
 }
 
 /// Whether a request, list or value was made without this one's value.

@@ -9,7 +9,7 @@ use mainstay_types::{
 };
 
 use crate::attempt::Used;
-use crate::call::{Attempt, AttemptState, Effect, EffectStatus, Phase};
+use crate::call::{Attempt, AttemptState, Phase};
 use crate::command::{Settle, SettleEnd};
 use crate::event::{AttemptEnd, Event};
 use crate::guard::{self, Site};
@@ -161,7 +161,7 @@ fn late_cost(attempt: &Attempt, failure: &Failure) -> Used {
 /// believed before; a read may still use the value. A newer attempt is not waited for any more.
 fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event> {
     // What was undone stays so: this tells of a request that landed before it was.
-    let is_undone = site.call.effect.as_ref().is_some_and(is_compensated);
+    let is_undone = site.call.is_undone();
     let (wanted, newer) = match &site.call.phase {
         Phase::Settled { .. } | Phase::Omitted { .. } | Phase::Skipped => (false, None),
         Phase::Failed { .. } | Phase::InDoubt => (site.writes() && !is_undone, None),
@@ -186,10 +186,6 @@ fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event>
     }
     events.extend(value(site, attempt, result));
     events
-}
-
-fn is_compensated(effect: &Effect) -> bool {
-    effect.status == EffectStatus::Compensated
 }
 
 /// What a late failure still changes: one that is sure ends the doubt about its own attempt.

@@ -156,7 +156,7 @@ fn check_count(run: &Run, asked: &ToolsAsked, ask: &AskTool) -> Result<(), Refus
     };
     let counts = |call: &Call| {
         let not_applied = matches!(call.phase, Phase::Failed { .. }) && node.effect().is_some();
-        call.node == ask.tool && !not_applied && !is_undone(call)
+        call.node == ask.tool && !not_applied && !call.is_undone()
     };
     let calls = asked.made().filter_map(|id| run.calls.get(id));
     let count = u32::try_from(calls.filter(|call| counts(call)).count()).unwrap_or(u32::MAX);
@@ -202,7 +202,7 @@ fn stands_for<'a>(run: &'a Run, made: &[CallId]) -> Option<(CallId, &'a Call)> {
     let calls = made.iter().filter_map(|&id| Some((id, run.calls.get(id)?)));
     let calls: Vec<(CallId, &Call)> = calls.collect();
     let &(last, newest) = calls.last()?;
-    let is_done = |call: &Call| matches!(call.phase, Phase::Settled { .. }) || is_undone(call);
+    let is_done = |call: &Call| matches!(call.phase, Phase::Settled { .. }) || call.is_undone();
     let mut of_slot = calls
         .iter()
         .rev()
@@ -231,7 +231,7 @@ fn stands(call: &Call, was_told: bool) -> Stands {
         return Stands::Partly;
     }
     // What was undone was done: its key is used up, and only who knows of it may want another.
-    if status == Some(&EffectStatus::Compensated) {
+    if call.is_undone() {
         return match was_told {
             true => Stands::Told,
             false => Stands::Applied,
@@ -248,12 +248,6 @@ fn stands(call: &Call, was_told: bool) -> Stands {
         | Phase::InDoubt
         | Phase::Items => Stands::Open,
     }
-}
-
-/// Whether what it did was undone.
-pub(crate) fn is_undone(call: &Call) -> bool {
-    let effect = call.effect.as_ref();
-    effect.is_some_and(|effect| effect.status == EffectStatus::Compensated)
 }
 
 fn is_of(asked: &ToolsAsked, told: &str, id: CallId) -> bool {

@@ -111,6 +111,11 @@ pub const LOOKUP_BACKOFF_MAX_MS: u64 = 60_000;
 /// Unit: milliseconds. Enforced by: `machine`. Beyond: capped.
 pub const LOOKUP_BACKOFF_ENDED_MAX_MS: u64 = 60 * 60 * 1_000;
 
+/// Look-ups about what undoes an effect that could not tell, after the lap's outcome, when people
+/// are told: no time of the run ends that doubt.
+/// Unit: look-ups. Enforced by: `machine`. Beyond: an alert, once per doubt.
+pub const UNDO_LOOKUPS_QUIET_MAX: u32 = 10;
+
 /// Timeout of one control attempt.
 /// Unit: milliseconds. Enforced by: the runtime. Beyond: the look-up could not tell.
 pub const CONTROL_TIMEOUT_MS: u64 = 5_000;

@@ -321,7 +321,13 @@ impl Teller<'_> {
     }
 
     fn absent(&self, call: CallId, reason: Reason) -> String {
-        format!("{}: the effect is not applied: {reason}", self.path(call))
+        let path = self.path(call);
+        if reason == Reason::KeyHeldByOtherRun {
+            return format!(
+                "{path}: another run has taken the effect over, and finds out about it"
+            );
+        }
+        format!("{path}: the effect is not applied: {reason}")
     }
 
     fn partly(&self, call: CallId) -> String {

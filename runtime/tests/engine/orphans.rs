@@ -349,3 +349,26 @@ fn what_happens_to_an_orphan_is_counted_by_place_and_state_and_by_nothing_that_n
         .any(|label| label.contains("anna") || label.contains("bob"));
     assert!(!named, "{labels:?}");
 }
+
+#[test]
+fn what_is_overdue_is_listed_though_nobody_has_the_code_that_drives_its_run() {
+    let world = World::new();
+    let class = class(&world, OnLate::Review);
+    let life = world.live(&[class.erased()]);
+    let run = canceled(&life, &class);
+    life.crash();
+    let life = world.live(&[]);
+    let taken = life.engine.adopt_orphan(run, TOLD, mins(1), ANNA);
+    life.block_on(taken).unwrap();
+    assert_eq!(listed(&life, true), []);
+    life.run_for(61_000);
+    let rows = listed(&life, true);
+    assert_eq!(rows.len(), 1, "{}", world.describe(run));
+    assert_eq!((rows[0].run, rows[0].owner.as_str()), (run, ANNA.0));
+    let filter = OrphanFilter {
+        run: Some(RunId::from_bytes([9; 16])),
+        overdue: false,
+    };
+    let unknown = life.block_on(life.engine.orphans(filter, None));
+    assert_eq!(unknown.unwrap_err().code(), Code::RunUnknown);
+}

@@ -33,7 +33,7 @@ fn class(world: &World) -> Class<Minutes, Ticket> {
         .expect("a valid class")
 }
 
-fn key_of(life: &Life, run: RunId, call: &str) -> EffectKey {
+pub(crate) fn key_of(life: &Life, run: RunId, call: &str) -> EffectKey {
     let filter = EffectFilter {
         run: Some(run),
         in_doubt: false,
@@ -43,7 +43,7 @@ fn key_of(life: &Life, run: RunId, call: &str) -> EffectKey {
     row.expect("it is intended").key.clone()
 }
 
-fn state_of(life: &Life, key: &EffectKey) -> String {
+pub(crate) fn state_of(life: &Life, key: &EffectKey) -> String {
     let view = life.block_on(life.engine.effect(key)).unwrap();
     view.call.effect.unwrap().state.to_owned()
 }

@@ -4,7 +4,9 @@
 //! the lap that sent it.
 
 use mainstay_graph::{CancelSemantics, Contract, FallbackKind};
-use mainstay_types::{AttemptNo, CallId, Corrupt, CostUnits, FailureKind, LapNo, Rung, Sent};
+use mainstay_types::{
+    AttemptNo, CallId, Corrupt, CostUnits, FailureKind, LapNo, Rung, Sent, Tokens,
+};
 
 use crate::call::{AT_ONCE, Attempt, AttemptState, Phase};
 use crate::event::{AttemptEnd, AttemptStarted};
@@ -33,6 +35,10 @@ pub(crate) fn apply_started(run: &mut Run, event: &AttemptStarted) -> Result<(),
     let (newest, is_undo) = (call.attempts.last().map(|made| made.lap), call.is_undo());
     let head = guard::head_mut(run, name)?;
     head.held.retain(|held| event.at < held.until);
+    if is_undo {
+        let cost = (CostUnits::ZERO, event.cost);
+        head.lap.budget.cover(event.retry_tokens, cost);
+    }
     head.lap.budget.reserve(event.retry_tokens, event.cost);
     let (lap, epoch) = (head.lap.no, head.epoch);
     let place = caps::Place {
@@ -101,6 +107,10 @@ pub(crate) fn apply_settled(
     let sender = sender(run, over.lap, "AttemptSettled")?;
     sender.budget.settle(over.reserved, cost);
     sender.budget.deduct(used.client_retries);
+    if over.is_undo {
+        let tokens = Tokens::new(used.client_retries);
+        sender.budget.cover(tokens, (over.reserved, cost));
+    }
     if let Some(taken) = sender.uses.dependency(over.dependency) {
         taken.settle(over.reserved, cost, used.client_retries);
     }
@@ -212,6 +222,7 @@ struct Over {
     lap: LapNo,
     reserved: CostUnits,
     dependency: Option<usize>,
+    is_undo: bool,
 }
 
 /// Ends the attempt that is out; what the call does next is said by the event that follows.
@@ -242,6 +253,7 @@ fn close(
             lap: attempt.lap,
             reserved: attempt.reserved,
             dependency,
+            is_undo: call.undoes.is_some(),
         })
     })
 }
@@ -252,7 +264,8 @@ pub(crate) fn apply_late(
     used: Used,
 ) -> Result<(), Corrupt> {
     let (name, cost) = ("LateResult", used.cost);
-    let node = guard::stored(run, id, name)?.node;
+    let call = guard::stored(run, id, name)?;
+    let (node, is_undo) = (call.node, call.is_undo());
     let counted = run.calls.update(id, |call| {
         let attempt = call.attempts.iter_mut().find(|attempt| attempt.no == no)?;
         let counted = match &attempt.state {
@@ -272,6 +285,10 @@ pub(crate) fn apply_late(
     let sender = sender(run, lap, name)?;
     sender.budget.correct(counted, assumed, cost);
     sender.budget.deduct(used.client_retries);
+    if is_undo {
+        let tokens = Tokens::new(used.client_retries);
+        sender.budget.cover(tokens, (counted, cost));
+    }
     if let Some(taken) = sender.uses.dependency(dependency) {
         taken.correct(counted, used);
     }

@@ -94,9 +94,8 @@ pub(crate) fn check_limits(
     } = site;
     let retry_tokens = retry_tokens(head, call, spec);
     if call.is_undo() {
-        // It yields to nobody and has no cap: somebody asked for it, and granted what it needs.
-        let (budget, cost) = (&head.lap.budget, (spec.cost, CostUnits::ZERO));
-        budget.check(retry_tokens, head.held_at(site.now), cost)?;
+        // It yields to nobody and has no cap: somebody asked for it and pays for its attempts.
+        head.lap.budget.check_place(head.held_at(site.now))?;
         return Ok(retry_tokens);
     }
     check_retry_cap(site, contract, retry_tokens)?;
@@ -126,6 +125,10 @@ pub(crate) fn stops(site: Site<'_>) -> Option<Refusal> {
 /// Whether only attempts whose process is gone have all places, and so long that what the call is
 /// expected to take does not fit behind them.
 pub(crate) fn is_held_too_long(site: Site<'_>) -> bool {
+    // No time of the run binds what undoes an effect.
+    if site.call.is_undo() {
+        return false;
+    }
     let budget = &site.head.lap.budget;
     let contract = site.contract();
     let spec = contract.and_then(|contract| rung::spec(contract, site.call.rung));
@@ -275,12 +278,11 @@ pub(crate) fn tokens_left(
     contract: &Contract,
     spec: &RungSpec,
 ) -> Result<(), (Reason, Refusal)> {
+    if site.call.is_undo() {
+        return Ok(());
+    }
     let tokens = retry_tokens(site.head, site.call, spec);
     let budget = &site.head.lap.budget;
-    if site.call.is_undo() {
-        let refused = budget.check_retries(tokens);
-        return refused.map_err(|refusal| (Reason::RetryTokensExhausted, refusal));
-    }
     budget
         .check_retries(tokens)
         .and_then(|()| yields::check_retries(site, tokens))
@@ -289,8 +291,16 @@ pub(crate) fn tokens_left(
     caps::check_retries(site, tokens).map_err(|refusal| (Reason::CapReached, refusal))
 }
 
-/// Retries that the run's tokens, the call's own cap and its dependency's cap leave.
+/// Retries that the run's tokens, the call's own cap and its dependency's cap leave; for what
+/// undoes an effect, and is held to none of them, those that its attempts leave.
 pub(crate) fn retries_allowed(site: Site<'_>) -> u32 {
+    if site.call.is_undo() {
+        let spec = site
+            .contract()
+            .and_then(|contract| rung::spec(contract, site.call.rung));
+        let most = spec.map_or(0, |spec| spec.max_attempts);
+        return site.call.streak.left(site.call.rung_attempts, most);
+    }
     let of_run = site.head.lap.budget.retries_left();
     let of_call = site
         .contract()

@@ -11,7 +11,7 @@ use mainstay_machine::{
     AttemptStarted, AttemptState, Call, EffectStatus, Event, Head, Lap, Phase, Run, apply,
     compensate, pending,
 };
-use mainstay_types::{AttemptNo, CallId, CostUnits, Reason, Tokens};
+use mainstay_types::{AttemptNo, CallId, CostUnits, LapNo, Reason, Tokens};
 
 use super::model;
 use super::orphans::Orphans;
@@ -27,6 +27,29 @@ pub(crate) struct Watch {
     /// Whether something cost more than its estimate, or a client library retried.
     overshot: bool,
     orphans: Orphans,
+    given: Given,
+}
+
+/// The cost units that each lap was given, by its start and by whoever raised them.
+#[derive(Default)]
+struct Given(Vec<(LapNo, CostUnits)>);
+
+impl Given {
+    fn enter(&mut self, event: &Event) {
+        if let Event::RunStarted(started) = event {
+            self.0.push((started.lap, started.budget.cost_units));
+        } else if let Event::LapStarted(started) = event {
+            self.0.push((started.lap, started.budget.cost_units));
+        } else if let Event::BudgetRaised(raised) = event {
+            let lap = self.0.last().expect("a lap is raised").0;
+            self.0.push((lap, raised.more.cost_units));
+        }
+    }
+
+    fn to(&self, lap: LapNo) -> CostUnits {
+        let of_lap = self.0.iter().filter(|(of, _)| *of == lap);
+        of_lap.map(|(_, given)| *given).sum()
+    }
 }
 
 impl Watch {
@@ -38,6 +61,7 @@ impl Watch {
             ends: BTreeMap::new(),
             overshot: false,
             orphans: Orphans::of(world.run.class()),
+            given: Given::default(),
         }
     }
 
@@ -62,6 +86,7 @@ impl Watch {
             let holds = self.orphans.enter(stamped);
             assert_eq!(holds, Ok(()), "{:?}", stamped.event);
             apply(&mut self.run, &stamped.event).expect("what was decided can be applied");
+            self.given.enter(&stamped.event);
             self.check_budget();
         }
         self.seen = world.log.len();
@@ -195,15 +220,16 @@ impl Watch {
         let head = self.run.head().expect("started");
         let call = self.run.calls().get(started.call).expect("a call");
         let budget = &head.lap.budget;
-        let left = budget
-            .limits
-            .cost_units
-            .less(budget.spent + budget.reserved);
-        assert!(started.cost <= left, "cost beyond the limit");
-        assert!(
-            started.retry_tokens <= budget.retries_left(),
-            "a retry beyond the limit"
-        );
+        // What undoes an effect brings what it costs: `check_cover` sees that the lap pays nothing.
+        if !call.is_undo() {
+            let taken = budget.spent + budget.reserved;
+            let left = budget.limits.cost_units.less(taken);
+            assert!(started.cost <= left, "cost beyond the limit");
+            assert!(
+                started.retry_tokens <= budget.retries_left(),
+                "a retry beyond the limit"
+            );
+        }
         // What works in the process is no copy elsewhere.
         let contract = self.run.class().node(call.node).contract();
         let fallback = contract.and_then(|contract| contract.fallback(started.rung));
@@ -242,6 +268,7 @@ impl Watch {
         assert!(own <= head.lap.budget.limits.concurrency_tokens);
         for lap in head.past.iter().chain([&head.lap]) {
             self.check_budget_of(lap);
+            self.check_cover(lap);
             self.check_uses_of(lap);
         }
         let parallel = self.run.class().caps.parallel_cost;
@@ -252,6 +279,24 @@ impl Watch {
             parallel.is_none_or(|cap| reserved <= cap),
             "too much at once"
         );
+    }
+
+    /// What undoes an effect takes nothing from a lap and leaves it nothing: the limit is what was
+    /// given to it and what its undoing takes.
+    fn check_cover(&self, lap: &Lap) {
+        let undoing = self.run.calls().iter().filter(|(_, call)| call.is_undo());
+        let made = undoing.flat_map(|(_, call)| &call.attempts);
+        let taken = made
+            .filter(|made| made.lap == lap.no)
+            .map(|made| match made.state {
+                AttemptState::InFlight => made.reserved,
+                AttemptState::Answered { cost }
+                | AttemptState::Failed { cost, .. }
+                | AttemptState::Interrupted { cost }
+                | AttemptState::Late { cost } => cost,
+            });
+        let limit = self.given.to(lap.no) + taken.sum();
+        assert_eq!(lap.budget.limits.cost_units, limit, "paid by its lap");
     }
 
     /// The lap that sent an attempt pays for it, also when its end is known in a later one.
