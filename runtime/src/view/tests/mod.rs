@@ -5,6 +5,7 @@ mod shape;
 mod story;
 mod trouble;
 mod why;
+mod why_limits;
 mod words;
 
 use story::Story;
