@@ -1,5 +1,5 @@
-//! Limits in an explanation: the least number that lets a call start is named, with the command that
-//! raises it, and none that would be refused.
+//! Limits in an explanation: the least number that lets a call start is named, with the command
+//! that raises it, and none that would be refused.
 
 use mainstay_graph::{Criticality, DependencyCap, TaskClass};
 use mainstay_machine::command::AskRaise;
