@@ -15,7 +15,7 @@ use crate::run::{Head, Run};
 /// The number of the state's shape and meaning. To be raised with every change of [`Head`],
 /// [`Call`] or anything in them, and with every change of what `apply` makes of the same events:
 /// a state with another number is not read, its events are folded instead.
-pub const SNAPSHOT_SCHEMA: u32 = 5;
+pub const SNAPSHOT_SCHEMA: u32 = 6;
 
 /// The parts of a run, as it lends them.
 #[derive(Clone, Copy, Debug)]
