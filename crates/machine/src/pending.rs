@@ -81,6 +81,9 @@ fn wake_at(run: &Run, head: &Head, now: Timestamp) -> Option<Timestamp> {
     if is_open {
         moments.extend([times.work_by, times.answer_by, times.doubt_until]);
         moments.extend(times.expires_at);
+    }
+    let mut waiting = run.calls.ready();
+    if is_open || waiting.any(|(_, call)| call.is_undo()) {
         moments.extend(head.held.iter().map(|held| held.until));
     }
     for (_, call) in run

@@ -213,3 +213,21 @@ fn a_model_that_was_told_that_its_order_is_undone_may_order_again_and_not_before
     ",
     );
 }
+
+#[test]
+fn an_undo_without_a_place_begins_when_one_is_free_also_after_the_end() {
+    check(
+        "
+        write order timeout=1s
+        read  extra timeout=3s needs=order
+        undo  order-undo of=order
+        result order
+        start answer_by=12s concurrency=1 retry=0
+        answer order
+        crash              -> AttemptInterrupted extra/1, RunClosed
+        compensate order   -> CompensationWanted order, no AttemptStarted, wake 3s
+        at 3s              -> AttemptStarted order-undo/1
+        answer order-undo  -> EffectCompensated order, RunClosed
+    ",
+    );
+}
