@@ -21,6 +21,7 @@ mod appending;
 mod bell;
 mod by_hand;
 mod control;
+mod doing;
 mod due;
 mod evidence;
 mod forecast;

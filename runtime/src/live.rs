@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use mainstay_ledger::{HeldKey, LedgerError};
 use mainstay_machine::{Action, Command, Run};
-use mainstay_types::{
-    AttemptNo, CallId, Code, MessageId, Millis, Refusal, RunId, Timestamp, limits,
-};
+use mainstay_types::{Code, MessageId, Millis, Refusal, RunId, Timestamp, limits};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::doing::{self, Doing};
 use crate::evidence;
 use crate::keeping::Kept;
 use crate::mailbox::{Mailbox, Message, Question};
@@ -76,22 +75,6 @@ pub(crate) struct Subject {
     pub(crate) kept: Kept,
 }
 
-/// Something that is out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Doing {
-    Attempt(CallId, AttemptNo),
-    LookUp(CallId, u32),
-}
-
-impl Doing {
-    /// The call it is out for.
-    const fn call(self) -> CallId {
-        match self {
-            Self::Attempt(call, _) | Self::LookUp(call, _) => call,
-        }
-    }
-}
-
 /// Why a run is no longer driven here.
 #[derive(Clone, Debug)]
 pub(crate) enum Stop {
@@ -117,6 +100,7 @@ impl Live {
         (mailbox, receiver): (Mailbox, mpsc::Receiver<Message>),
     ) -> Box<Self> {
         let spans = RunSpans::begin(subject.id, subject.run.class(), &subject.run);
+        let running = doing::before(&subject.run);
         // In a place of its own: it is handed from task to task.
         Box::new(Self {
             shared,
@@ -135,7 +119,7 @@ impl Live {
             kept: subject.kept,
             receiver,
             unread: Vec::new(),
-            running: BTreeMap::new(),
+            running,
             waiting: Vec::new(),
             wake_at: None,
             taken: VecDeque::new(),

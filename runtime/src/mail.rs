@@ -9,8 +9,9 @@ use mainstay_ledger::InboxMessage;
 use mainstay_machine::Command;
 use mainstay_types::{MessageId, Millis, limits};
 
+use crate::doing::Doing;
 use crate::inbox;
-use crate::live::{Doing, Live};
+use crate::live::Live;
 use crate::mailbox::{Message, Question};
 use crate::turn::Input;
 

@@ -94,6 +94,32 @@ fn a_take_over_that_finds_no_room_sends_nothing_of_what_the_dead_process_had_out
     assert_eq!(world.outside.requests("orders").len(), 1);
 }
 
+/// The run is let go when the disk fails, and taken up again by the same process while there is no
+/// room to say what became of what was out.
+#[test]
+fn what_was_out_when_the_run_was_let_go_is_not_sent_again_however_long_there_is_no_room() {
+    for failing in [1, 2, 5] {
+        for answers in [150, 450, 1_200] {
+            let world = World::new();
+            world.outside.script(move |_| Does::Answer(answers));
+            let class = single(&world.outside);
+            let life = world.live(&[class.erased()]);
+            let id = life.start(&class, minutes("M", 1)).id();
+            life.run_for(50);
+            world.ledger.full(true);
+            life.run_for(50);
+            world.ledger.fail_commits(failing);
+            life.run_for(700);
+            world.ledger.full(false);
+            let outcome = life.outcome_of(&class, id);
+            assert_eq!(outcome.kind, OutcomeKind::Completed, "{failing}, {answers}");
+            world.must_be_sound();
+            let requests = world.outside.requests("orders").len();
+            assert_eq!(requests, 1, "{failing} failed, answered after {answers} ms");
+        }
+    }
+}
+
 #[test]
 fn a_store_that_fails_ends_the_runs_and_tells_who_waits() {
     let world = World::new();
