@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use mainstay_graph::Budget;
 use mainstay_machine::{
-    AskCompensate, AskOrphan, AskRaise, AskSettle, Command, OrphanWish, Quarantine, Ruling, Run,
-    apply, decide, pending, view,
+    AskCompensate, AskOrphan, AskRaise, AskSettle, Command, FoundByOther, OrphanWish, Quarantine,
+    Ruling, Run, apply, decide, pending, view,
 };
 use mainstay_types::{
-    AttemptNo, CallId, Code, CostUnits, LapNo, Millis, Payload, Seq, Timestamp, Tokens, WorkerId,
+    AttemptNo, CallId, Code, CostUnits, Digest, LapNo, Millis, Payload, Seq, Timestamp, Tokens,
+    WorkerId,
 };
 
 use crate::codec::snapshot::encode_parts;
@@ -231,6 +232,21 @@ fn compensate(run: &Run) -> Command {
     })
 }
 
+/// Another run was answered about the first effect there is.
+fn found(run: &Run) -> Command {
+    let mut calls = run.calls().iter();
+    let wrote = calls.find_map(|(_, call)| Some((call.effect.as_ref()?, call.prepared.as_ref()?)));
+    let sample = sample::effect_key("mtg-4711", 4);
+    Command::FoundByOther(Box::new(FoundByOther {
+        key: wrote.map_or(sample, |(effect, _)| effect.key.clone()),
+        fingerprint: wrote.map_or(Digest::of(b""), |(_, made)| made.fingerprint),
+        result: Payload::from("{}"),
+        run: sample::run(2),
+        call: CallId(0),
+        attempt: AttemptNo(1),
+    }))
+}
+
 /// What a person wants of the first orphan there is.
 fn orphan(run: &Run, wish: OrphanWish) -> Command {
     let mut orphans = run.calls().iter().flat_map(|(id, call)| {
@@ -287,6 +303,7 @@ fn commands(run: &Run) -> Vec<Command> {
             },
         ),
         orphan(run, OrphanWish::Close),
+        found(run),
         Command::Terminate {
             by: by(),
             why: why(),

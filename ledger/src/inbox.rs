@@ -3,7 +3,9 @@
 //! An inbox command is never fenced by an epoch and never applied twice: its message id is
 //! acknowledged in the same commit as the events it caused.
 
-use mainstay_machine::{AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, SettleEnd};
+use mainstay_machine::{
+    AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, FoundByOther, SettleEnd,
+};
 use mainstay_types::{AttemptNo, CallId, EffectKey, LapNo, MessageId, limits};
 
 /// A command from outside the run's owner.
@@ -56,6 +58,8 @@ pub enum InboxCommand {
         /// How it ended. Bound of a value: `limits::PAYLOAD_BYTES_MAX`.
         end: SettleEnd,
     },
+    /// Another run was answered about an effect whose key this one has taken over.
+    FoundByOther(Box<FoundByOther>),
     /// The effect key that the run waited for is settled. The ledger itself sends this.
     KeySettled {
         /// The key.
@@ -73,6 +77,7 @@ impl InboxCommand {
                 ..
             } => result.len(),
             Self::SettleByHand(ask) => ask.result.len(),
+            Self::FoundByOther(found) => found.result.len(),
             Self::ToolCall(ask) => ask.prepared.request.len(),
             Self::Settle {
                 end: SettleEnd::Failed(_),

@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
-use mainstay_ledger::{CommitRequest, HeldKey, Part, Verdict, codec};
+use mainstay_ledger::{CommitRequest, Enqueued, HeldKey, LedgerError, Part, Verdict, codec};
 use mainstay_machine::{Command, Quarantine};
-use mainstay_types::Code;
+use mainstay_types::{Code, EffectKey};
 
 use crate::control::{self, Bare};
 use crate::evidence;
+use crate::handing::Handed;
 use crate::holder;
 use crate::live::{Live, Stop};
 use crate::load::{self, LoadedRun};
@@ -39,6 +40,7 @@ impl Live {
             }
             Ok(false) => {
                 (self.backlog, self.no_room) = (inputs, true);
+                self.memo.seen.clear();
                 self.lacks_room();
                 Ok(())
             }
@@ -93,6 +95,11 @@ impl Live {
             if let Some(poison) = beyond_bound(&scratch.part) {
                 return Err(Box::pin(self.quarantine(poison, inputs)).await);
             }
+            if !scratch.wants.is_empty() {
+                Arc::make_mut(&mut self.run).undo();
+                self.see(scratch.wants).await?;
+                continue;
+            }
             self.stalled = self.urged && inputs.is_empty() && scratch.is_empty;
             if scratch.is_empty {
                 Arc::make_mut(&mut self.run).keep();
@@ -134,8 +141,53 @@ impl Live {
         })?
     }
 
+    /// Looks at what the ledger has under keys by now. Whatever becomes of them after this look is
+    /// in nobody's hand.
+    async fn see(&mut self, keys: Vec<EffectKey>) -> Result<(), Stop> {
+        for key in keys {
+            let entry = self.shared.ledger.effect(key.clone()).await;
+            let entry = entry.map_err(Stop::Ledger)?.map(|(entry, _)| entry);
+            self.memo.seen.insert(key, entry);
+        }
+        Ok(())
+    }
+
+    /// What is another run's to know is in its inbox before it is recorded here that it is: whoever
+    /// dies in between hands it over again. `false` when that run is not there any more: the turn
+    /// is undone, and made again as it is then.
+    async fn hand_over(&mut self, handed: &[Handed]) -> Result<bool, Stop> {
+        for it in handed {
+            let told = self.shared.ledger.enqueue(it.to, it.message, it.command());
+            match told.await {
+                Ok(Enqueued::New | Enqueued::Known) => {}
+                Err(LedgerError::RunUnknown { .. }) => {
+                    let mut held = self.memo.held.iter_mut();
+                    let held = held.find(|held| held.entry.key == it.found.key);
+                    if let Some(held) = held {
+                        held.is_gone = true;
+                    }
+                    Arc::make_mut(&mut self.run).undo();
+                    return Ok(false);
+                }
+                Err(error) => {
+                    Arc::make_mut(&mut self.run).undo();
+                    return Err(Stop::Ledger(error));
+                }
+            }
+        }
+        Ok(true)
+    }
+
     async fn append(&mut self, scratch: Scratch) -> Result<Appended, Stop> {
-        let Scratch { part, notes, .. } = scratch;
+        let Scratch {
+            part,
+            notes,
+            handed,
+            ..
+        } = scratch;
+        if !self.hand_over(&handed).await? {
+            return Ok(Appended::Again);
+        }
         let newest = part.events.iter().map(|stamped| stamped.at).max();
         let request = CommitRequest { parts: vec![part] };
         let verdict = self.shared.ledger.commit(vec![request]).await;
@@ -155,6 +207,7 @@ impl Live {
                     entry: *entry,
                     version,
                     abandoned,
+                    is_gone: false,
                 });
                 Ok(Appended::Again)
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mainstay_ledger::InboxCommand;
 use mainstay_machine::{
-    AskCompensate, AskSettle, Command, EffectStatus, Ruling, Run, by_hand, compensate,
+    AskCompensate, AskSettle, Command, EffectStatus, Ruling, Run, by_hand, compensate, effect,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, EffectKey, Payload, Reason, Refusal, RunId, Rung, Scope, json, limits,
@@ -19,8 +19,11 @@ use crate::error::EngineError;
 use crate::shared::Shared;
 use crate::view::OneEffect;
 
+/// A run, and the call in it that an effect is known by.
+type Place = (RunId, Arc<Run>, CallId);
+
 /// Which run intends the effect under `key`, and in which call.
-async fn find(shared: &Shared, key: &EffectKey) -> Result<(RunId, Arc<Run>, CallId), EngineError> {
+async fn find(shared: &Shared, key: &EffectKey) -> Result<Place, EngineError> {
     let id = match &key.scope {
         Scope::Run { run, .. } => Some(*run),
         Scope::Business(_) => {
@@ -36,25 +39,8 @@ async fn find(shared: &Shared, key: &EffectKey) -> Result<(RunId, Arc<Run>, Call
         loaded => loaded?,
     };
     let run = Arc::new(loaded.run);
-    let call = call_of(&run, key).ok_or_else(|| not_there(key))?;
+    let call = effect::under(&run, key).ok_or_else(|| not_there(key))?;
     Ok((id, run, call))
-}
-
-/// The call that the key stands for. A model's calls may be several under one key, one after the
-/// other: what nobody knows of it goes first, else the newest.
-fn call_of(run: &Run, key: &EffectKey) -> Option<CallId> {
-    let calls = run.calls().iter().filter_map(|(id, call)| {
-        let effect = call.effect.as_ref()?;
-        (effect.key == *key).then_some((id, &effect.status))
-    });
-    let is_unknown = |status: &EffectStatus| {
-        matches!(
-            status,
-            EffectStatus::InDoubt(_) | EffectStatus::PartlyApplied
-        )
-    };
-    let found = calls.max_by_key(|(id, status)| (is_unknown(status), *id));
-    found.map(|(id, _)| id)
 }
 
 fn not_there(key: &EffectKey) -> EngineError {
@@ -68,7 +54,7 @@ pub(crate) async fn view(shared: &Shared, key: &EffectKey) -> Result<OneEffect, 
     let (id, _, _) = find(shared, key).await?;
     let loaded = load_run(shared, id).await?;
     let run = crate::view::of_loaded(&*shared.ledger, &loaded).await?;
-    let call = call_of(&loaded.run, key).ok_or_else(|| not_there(key))?;
+    let call = effect::under(&loaded.run, key).ok_or_else(|| not_there(key))?;
     OneEffect::of(&loaded.run, (run, call), shared.now()).ok_or_else(|| not_there(key))
 }
 
@@ -78,18 +64,56 @@ pub(crate) async fn settle(
     shared: &Arc<Shared>,
     key: &EffectKey,
     (ruling, result): (Ruling, Option<Payload>),
-    Asks { by, why }: Asks,
+    asks: Asks,
 ) -> Result<EffectStatus, EngineError> {
-    let (id, run, call) = find(shared, key).await?;
-    let ask = AskSettle {
+    let mut place = find(shared, key).await?;
+    for _ in 1..limits::TAKE_TRIES_MAX {
+        let said = (ruling, result.clone());
+        match settle_in(shared, &place, said, &asks).await {
+            Err(error) if error.code() == Code::RunNotLive => {
+                place = went(shared, key, (place.0, error)).await?;
+            }
+            settled => return settled,
+        }
+    }
+    settle_in(shared, &place, (ruling, result), &asks).await
+}
+
+/// Where an effect is by now, whose key another run took over before the run that had it took what
+/// was said; else why that one did not.
+async fn went(
+    shared: &Shared,
+    key: &EffectKey,
+    (before, why): (RunId, EngineError),
+) -> Result<Place, EngineError> {
+    let place = find(shared, key).await?;
+    match place.0 == before {
+        true => Err(why),
+        false => Ok(place),
+    }
+}
+
+async fn settle_in(
+    shared: &Arc<Shared>,
+    (id, run, call): &Place,
+    (ruling, result): (Ruling, Option<Payload>),
+    Asks { by, why }: &Asks,
+) -> Result<EffectStatus, EngineError> {
+    let (id, call, by, why) = (*id, *call, by.clone(), why.clone());
+    let mut ask = AskSettle {
         call,
-        attempt: newest(&run, call)?,
+        attempt: newest(run, call)?,
         ruling,
-        result: checked(shared, &run, call, (ruling, result))?,
+        result: canonical(result.clone()).unwrap_or_else(|_| Payload::from("null")),
         by,
         why,
     };
-    allowed(shared, &run, || Command::SettleByHand(ask.clone()))?;
+    if ruling == Ruling::Applied {
+        // What is known already needs neither a result nor the code that could read it.
+        allowed(shared, run, || Command::SettleByHand(ask.clone()))?;
+    }
+    ask.result = checked(shared, run, call, (ruling, result))?;
+    allowed(shared, run, || Command::SettleByHand(ask.clone()))?;
     let run = taken(shared, id, InboxCommand::SettleByHand(ask.clone())).await?;
     match run.calls().get(call).and_then(|call| call.effect.as_ref()) {
         Some(effect) if is_by_hand(&effect.status, ruling) => Ok(effect.status.clone()),
@@ -104,20 +128,39 @@ pub(crate) async fn settle(
 pub(crate) async fn compensate(
     shared: &Arc<Shared>,
     key: &EffectKey,
-    Asks { by, why }: Asks,
+    asks: Asks,
 ) -> Result<EffectStatus, EngineError> {
-    let (id, run, call) = find(shared, key).await?;
+    let mut place = find(shared, key).await?;
+    for _ in 1..limits::TAKE_TRIES_MAX {
+        match compensate_in(shared, &place, &asks).await {
+            Err(error) if error.code() == Code::RunNotLive => {
+                place = went(shared, key, (place.0, error)).await?;
+            }
+            wanted => return wanted,
+        }
+    }
+    compensate_in(shared, &place, &asks).await
+}
+
+async fn compensate_in(
+    shared: &Arc<Shared>,
+    (id, run, call): &Place,
+    Asks { by, why }: &Asks,
+) -> Result<EffectStatus, EngineError> {
+    let (id, call) = (*id, *call);
     let ask = AskCompensate {
         call,
-        after: wanted(&run, call),
-        by,
-        why,
+        after: wanted(run, call),
+        by: by.clone(),
+        why: why.clone(),
     };
-    allowed(shared, &run, || Command::Compensate(ask.clone()))?;
+    allowed(shared, run, || Command::Compensate(ask.clone()))?;
     let run = taken(shared, id, InboxCommand::Compensate(ask.clone())).await?;
     let made = run.calls().get(call).and_then(|call| call.effect.as_ref());
     match made {
-        Some(effect) if 0 < wanted(&run, call) => Ok(effect.status.clone()),
+        Some(effect) if ask.after < wanted(&run, call) => Ok(effect.status.clone()),
+        // Somebody else wanted it first, and it is done.
+        Some(effect) if effect.status == EffectStatus::Compensated => Ok(effect.status.clone()),
         Some(_) | None => Err(refused_after_all(shared, &run, Command::Compensate(ask))),
     }
 }

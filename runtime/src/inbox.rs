@@ -26,6 +26,7 @@ pub(crate) fn input(message: InboxMessage, evidence: Evidence) -> Input {
             end,
             evidence,
         }),
+        InboxCommand::FoundByOther(found) => Command::FoundByOther(found),
         InboxCommand::KeySettled { key } => Command::KeySettled { key },
     };
     Input {

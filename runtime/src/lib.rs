@@ -25,6 +25,7 @@ mod doing;
 mod due;
 mod evidence;
 mod forecast;
+mod handing;
 mod holder;
 mod inbox;
 mod keeper;

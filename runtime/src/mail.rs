@@ -127,6 +127,7 @@ impl Live {
 fn doing(command: &Command) -> Option<Doing> {
     match command {
         Command::Settle(report) => Some(Doing::Attempt(report.call, report.attempt)),
+        Command::SettleHeld { report, .. } => Some(Doing::Attempt(report.call, report.attempt)),
         Command::LookedUp(report) => Some(Doing::LookUp(report.call, report.number)),
         Command::Start(_)
         | Command::TakeOver { .. }
@@ -135,6 +136,7 @@ fn doing(command: &Command) -> Option<Doing> {
         | Command::Computed { .. }
         | Command::Unpreparable { .. }
         | Command::Authorize { .. }
+        | Command::FoundByOther(_)
         | Command::KeyHeld { .. }
         | Command::KeySettled { .. }
         | Command::Assembled { .. }

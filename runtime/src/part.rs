@@ -50,6 +50,8 @@ impl Turn<'_> {
             is_empty,
             notes: self.notes,
             refused: self.refused,
+            wants: self.wants,
+            handed: self.handed,
         }
     }
 
@@ -132,7 +134,8 @@ impl Turn<'_> {
         let held = self.held_under(&entry.key);
         let is_taken_over = |stamped: &Stamped| stamped.event.takes_over(id);
         let over = held.map(|held| held.version);
-        let is_ours = over.is_none() || self.events.iter().any(is_taken_over);
+        let falls_back = held.is_some_and(Held::falls_back);
+        let is_ours = over.is_none() || falls_back || self.events.iter().any(is_taken_over);
         is_ours.then_some(Op::Effect {
             entry,
             memory,
@@ -150,7 +153,10 @@ impl Turn<'_> {
             let Event::KeyAwaited { call, .. } = &stamped.event else {
                 return None;
             };
-            let key = effect::key(self.run, *call, self.run.calls().get(*call)?).ok()?;
+            let waiting = self.run.calls().get(*call)?;
+            // What undoes an effect may have given up in the same breath.
+            let waiting = Some(waiting).filter(|call| !call.phase.is_final())?;
+            let key = effect::key(self.run, *call, waiting).ok()?;
             let version = self.held_under(&key)?.version;
             Some(Op::Wait { key, version })
         });

@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_ledger::{Drive, Op, Part, Stamped};
 use mainstay_machine::{
-    Abandoned, Action, Alert, Call, Command, EffectEntry, Evidence, Finding, Run, Summary, alert,
-    effect, view,
+    Abandoned, Action, Alert, Call, Command, EffectEntry, Evidence, Run, Summary, alert, effect,
+    view,
 };
 use mainstay_types::{
-    CallId, ClassName, Code, Corrupt, Digest, Failure, FailureKind, MessageId, Payload, Refusal,
-    RunId, Sent, Seq, Timestamp, limits,
+    CallId, ClassName, Code, Corrupt, Digest, EffectKey, Failure, FailureKind, MessageId, Payload,
+    Refusal, RunId, Sent, Seq, Timestamp, limits,
 };
 
+use crate::handing::Handed;
 use crate::observe::notes::Notes;
 use crate::outgoing::bounded;
 use crate::part::effect_call;
@@ -47,6 +48,8 @@ pub(crate) struct Memo {
     pub(crate) made: BTreeMap<CallId, Command>,
     /// Keys the ledger said to be held by other runs.
     pub(crate) held: Vec<Held>,
+    /// What the ledger says now under keys whose results were taken from other runs.
+    pub(crate) seen: BTreeMap<EffectKey, Option<EffectEntry>>,
 }
 
 /// A key that another run holds.
@@ -57,6 +60,8 @@ pub(crate) struct Held {
     pub(crate) version: u64,
     /// When that run cannot go on by itself: what is known of its requests.
     pub(crate) abandoned: Option<Abandoned>,
+    /// That run is not there any more: nobody takes what is learned for it.
+    pub(crate) is_gone: bool,
 }
 
 impl Memo {
@@ -77,6 +82,11 @@ pub(crate) struct Turn<'a> {
     pub(crate) draining: bool,
     pub(crate) made: &'a mut BTreeMap<CallId, Command>,
     pub(crate) held: &'a [Held],
+    pub(crate) seen: &'a BTreeMap<EffectKey, Option<EffectEntry>>,
+    /// Keys to be looked at before the result is put together.
+    pub(crate) wants: Vec<EffectKey>,
+    /// What is learned here and is another run's to know.
+    pub(crate) handed: Vec<Handed>,
     pub(crate) events: Vec<Stamped>,
     pub(crate) notes: Notes,
     pub(crate) touched: BTreeSet<CallId>,
@@ -108,6 +118,10 @@ pub(crate) struct Scratch {
     pub(crate) notes: Notes,
     /// Why the run does not begin; nothing is appended then.
     pub(crate) refused: Option<Refusal>,
+    /// Keys to be looked at first; nothing is appended then.
+    pub(crate) wants: Vec<EffectKey>,
+    /// What is to be in other runs' inboxes before this is appended.
+    pub(crate) handed: Vec<Handed>,
 }
 
 impl Scratch {
@@ -120,6 +134,8 @@ impl Scratch {
             is_empty: false,
             notes: Notes::default(),
             refused: None,
+            wants: Vec::new(),
+            handed: Vec::new(),
         }
     }
 }
@@ -137,6 +153,9 @@ impl<'a> Turn<'a> {
             draining: env.draining,
             made: &mut memo.made,
             held: &memo.held,
+            seen: &memo.seen,
+            wants: Vec::new(),
+            handed: Vec::new(),
             events: Vec::new(),
             notes: Notes::default(),
             touched: BTreeSet::new(),
@@ -154,8 +173,7 @@ impl<'a> Turn<'a> {
     /// Takes the inputs, then everything that follows at once.
     pub(crate) fn run(mut self, inputs: &[Input]) -> Result<Scratch, Poison> {
         for input in inputs {
-            let command = self.in_view_of_held(input.command.clone());
-            if let Err(refusal) = self.take(command)? {
+            if let Err(refusal) = self.hear(input)? {
                 tracing::debug!(code = %refusal.code, "a command was refused");
                 self.refused = self.run.head().is_none().then_some(refusal);
             }
@@ -174,7 +192,7 @@ impl<'a> Turn<'a> {
         command: Command,
     ) -> Result<Scratch, Poison> {
         for input in inputs {
-            if are_told && let Err(refusal) = self.take(input.command.clone())? {
+            if are_told && let Err(refusal) = self.hear(input)? {
                 tracing::debug!(code = %refusal.code, "a command was refused");
             }
             self.acks.extend(input.message);
@@ -185,17 +203,9 @@ impl<'a> Turn<'a> {
         Ok(self.finish())
     }
 
-    /// What was found out about a key which another run turns out to have taken over is that one's
-    /// to know.
-    fn in_view_of_held(&self, mut command: Command) -> Command {
-        if let Command::LookedUp(report) = &mut command
-            && let Some(call) = self.run.calls().get(report.call)
-            && let Ok(key) = effect::key(self.run, report.call, call)
-            && let Some(held) = self.held_under(&key)
-        {
-            report.finding = Finding::Held(Box::new(held.entry.clone()));
-        }
-        command
+    fn hear(&mut self, input: &Input) -> Result<Result<bool, Refusal>, Corrupt> {
+        let command = self.in_view_of_held(input.command.clone());
+        command.map_or(Ok(Ok(false)), |command| self.take(command))
     }
 
     /// Decides and applies one command.
@@ -306,6 +316,8 @@ impl<'a> Turn<'a> {
             | Command::Computed { .. }
             | Command::Authorize { .. }
             | Command::Settle(_)
+            | Command::SettleHeld { .. }
+            | Command::FoundByOther(_)
             | Command::LookedUp(_)
             | Command::KeyHeld { .. }
             | Command::KeySettled { .. }
@@ -328,6 +340,13 @@ impl<'a> Turn<'a> {
         let Some(registered) = self.registered else {
             return Ok(false);
         };
+        self.wants = self.unseen();
+        if !self.wants.is_empty() {
+            return Ok(false);
+        }
+        if let Some(undone) = self.undone_elsewhere() {
+            return Ok(self.follow(undone)?);
+        }
         let code = || user_code::assemble(registered, self.run);
         let made = caught(Code::ClassPanicked, code)?;
         self.now = self.shared.now();

@@ -235,7 +235,12 @@ fn alert(
     at: Timestamp,
     (kind, call, reason): (AlertKind, Option<CallId>, &str),
 ) -> Alert {
-    let effect = call.and_then(|call| run.calls().get(call)?.effect.as_ref());
+    let called = call.and_then(|id| run.calls().get(id));
+    let key = called.and_then(|call| match &call.effect {
+        Some(effect) => Some(effect.key.clone()),
+        // What could not even be sent is known by its key all the same.
+        None => effect::key_of(run, call).filter(|_| call.is_undo()),
+    });
     Alert {
         at,
         run: head.run,
@@ -244,7 +249,7 @@ fn alert(
         lap: head.lap.no,
         kind,
         call: call.map(|call| run.path(call)),
-        key: effect.map(|effect| effect.key.clone()),
+        key,
         reason: reason.to_owned(),
     }
 }

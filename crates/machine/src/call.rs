@@ -168,6 +168,8 @@ pub struct Undoes {
     pub call: CallId,
     /// How often somebody wanted it, from 1: again only after it had failed.
     pub wanted: u32,
+    /// How often it was told since then that its key is another one's.
+    pub asked: u32,
 }
 
 /// A request made anew because a reply did not keep its schema.

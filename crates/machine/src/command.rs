@@ -66,6 +66,15 @@ pub enum Command {
     },
     /// An attempt is over.
     Settle(Settle),
+    /// An attempt is over whose key the ledger says to be another run's by now.
+    SettleHeld {
+        /// How it ended.
+        report: Settle,
+        /// What the other run has.
+        entry: Box<EffectEntry>,
+    },
+    /// Another run was answered about an effect whose key this one has taken over.
+    FoundByOther(Box<FoundByOther>),
     /// The receiver was asked what became of a write.
     LookedUp(LookedUp),
     /// A person found out what became of a write.
@@ -81,7 +90,8 @@ pub enum Command {
         /// The call that offers tools.
         call: CallId,
     },
-    /// The ledger says that another run holds the key.
+    /// The ledger says that another run holds the key: to a call that wants it, or that has taken
+    /// its value from there.
     KeyHeld {
         /// The call that wants it.
         call: CallId,
@@ -264,6 +274,23 @@ pub enum SettleEnd {
     },
     /// With a failure.
     Failed(Failure),
+}
+
+/// An answer that a run got to a request under a key which it has lost to this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundByOther {
+    /// The key.
+    pub key: EffectKey,
+    /// The digest of the request's significant fields.
+    pub fingerprint: mainstay_types::Digest,
+    /// What the receiver answered. Bound: `limits::PAYLOAD_BYTES_MAX`.
+    pub result: Payload,
+    /// The run that sent the request.
+    pub run: RunId,
+    /// Its call.
+    pub call: CallId,
+    /// The attempt that was answered.
+    pub attempt: AttemptNo,
 }
 
 /// What a look-up found.

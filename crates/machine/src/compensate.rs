@@ -6,7 +6,7 @@
 
 use mainstay_graph::{Contract, Criticality};
 use mainstay_types::{
-    CallId, Corrupt, FailureKind, NodeId, Reason, Refusal, Timestamp, Tokens, limits,
+    CallId, Code, Corrupt, FailureKind, NodeId, Reason, Refusal, Timestamp, Tokens, limits,
 };
 
 use crate::call::{AT_ONCE, Call, EffectStatus, Phase, Undoes};
@@ -17,7 +17,7 @@ use crate::event::{CompensationWanted, Event};
 use crate::life::{self, Happens};
 use crate::run::Run;
 use crate::streak::Streak;
-use crate::{by_hand, guard};
+use crate::{by_hand, effect, guard, twin};
 
 /// The call that undoes the effect of `id`, once somebody asked for it.
 #[must_use]
@@ -55,8 +55,7 @@ pub(crate) fn decide(run: &Run, ask: AskCompensate, at: Timestamp) -> Result<Vec
         }
         Some(_) | None => {}
     }
-    let contract = contract(run, call)
-        .ok_or_else(|| by_hand::refused(run, id, "its class does not say how it is undone"))?;
+    let contract = contract(run, call).ok_or_else(|| cannot_be_undone(run, id))?;
     check_status(run, (id, call), before)?;
     by_hand::check_landed(run, (id, call), at)?;
     // What its attempts are expected to take at most is granted with the wish, whatever the lap has
@@ -78,6 +77,16 @@ pub(crate) fn decide(run: &Run, ask: AskCompensate, at: Timestamp) -> Result<Vec
     Ok(events)
 }
 
+/// Nothing that may change while its run has the key.
+fn cannot_be_undone(run: &Run, id: CallId) -> Refusal {
+    let class = run.head().map(|head| (head.run, &head.class.name));
+    let holder = class.map_or_else(String::new, |(run, class)| {
+        format!(", which run {run} of class {class} holds")
+    });
+    let (path, hand) = (run.path(id), "undo it by hand, at its receiver");
+    Refusal::new(Code::CannotBeUndone).about(format!("{path}{holder}; {hand}"))
+}
+
 fn contract<'a>(run: &'a Run, call: &Call) -> Option<&'a Contract> {
     let undo = run.class().compensation_of(call.node)?;
     run.class().node(undo).contract()
@@ -93,7 +102,7 @@ fn check_status(
     match by_hand::status(call) {
         // It is another run's.
         Some(EffectStatus::Applied(Reason::AdoptedFromOtherRun)) => {
-            return refused("another run has done it: name its run's key");
+            return refused("another run has done it: ask again, its key leads to that run by now");
         }
         Some(EffectStatus::Applied(_) | EffectStatus::PartlyApplied | EffectStatus::InDoubt(_)) => {
         }
@@ -101,12 +110,21 @@ fn check_status(
             return refused("a request is out");
         }
         Some(EffectStatus::Absent(Reason::KeyHeldByOtherRun)) => {
-            return refused("another run has taken it over: name its run's key");
+            return refused("another run has taken it over: ask again, its key leads there by now");
         }
         Some(EffectStatus::Absent(_) | EffectStatus::Compensated) => {
             return refused("it is not in the world");
         }
         None => return refused("nothing of it was sent"),
+    }
+    match twin::undo_before(run, id).map(|other| other.phase.is_final()) {
+        Some(true) => {
+            return refused("its undo's key is used up by an earlier call's: undo it by hand");
+        }
+        Some(false) => {
+            return refused("an earlier call under its key is being undone");
+        }
+        None => {}
     }
     match before.and_then(by_hand::status) {
         Some(EffectStatus::PartlyApplied) => {
@@ -141,6 +159,7 @@ pub(crate) fn apply_wanted(run: &mut Run, event: &CompensationWanted) -> Result<
     let undoes = Undoes {
         call: event.call,
         wanted: event.wanted,
+        asked: 0,
     };
     begin(run, (undoes, slot), node)?;
     if is_in_doubt {
@@ -224,7 +243,8 @@ pub(crate) fn apply_compensated(run: &mut Run, id: CallId) -> Result<(), Corrupt
     let call = guard::stored(run, id, name)?;
     let what = Happens::Undone;
     let is_undone = of(run, id).is_some_and(|(_, undo)| undo.value().is_some());
-    if !is_undone || !life::may(call.effect.as_ref(), what) {
+    // Whoever did it knows what undid it.
+    if !(is_undone || effect::is_adopted(call)) || !life::may(call.effect.as_ref(), what) {
         return Err(guard::misplaced(run, id, name));
     }
     run.calls.update(id, |call| {

@@ -12,8 +12,8 @@ use crate::command::Command;
 use crate::event::Event;
 use crate::run::{Asked, LapOutcome, Run};
 use crate::{
-    admission, attempt, by_hand, compensate, doubt, effect, ending, guard, halt, held, lap, lease,
-    orphan, prepare, raise, relay, repair, settle, start, tools,
+    admission, attempt, by_hand, compensate, doubt, effect, ending, found, guard, halt, held, lap,
+    lease, orphan, prepare, raise, relay, repair, settle, start, tools,
 };
 
 /// The core as the runtime sees it.
@@ -75,6 +75,8 @@ pub fn decide(run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>,
             evidence,
         } => attempt::authorize(run, (call, rung, evidence), now),
         Command::Settle(report) => settle::settle(run, &report, now),
+        Command::SettleHeld { report, entry } => settle::held(run, &report, &entry, now),
+        Command::FoundByOther(found) => found::decide(run, *found, now),
         Command::LookedUp(report) => doubt::looked_up(run, report, now),
         Command::SettleByHand(ask) => by_hand::decide(run, ask, now),
         Command::Compensate(ask) => compensate::decide(run, ask, now),

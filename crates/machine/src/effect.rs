@@ -112,6 +112,22 @@ pub fn doubt(call: &Call) -> Option<&Doubt> {
     }
 }
 
+/// Whether the call has its value from another run that did it.
+#[must_use]
+pub fn is_adopted(call: &Call) -> bool {
+    let effect = call.effect.as_ref();
+    let adopted = EffectStatus::Applied(Reason::AdoptedFromOtherRun);
+    effect.is_some_and(|effect| effect.status == adopted)
+}
+
+/// The call that says most of the effect under `key`: what a model asked for may be several, one
+/// after the other. What is in the world goes before what nobody knows, and that before what is
+/// not.
+#[must_use]
+pub fn under(run: &Run, key: &EffectKey) -> Option<CallId> {
+    twin::most(run, key).map(|(id, _)| id)
+}
+
 /// Whether a request of the call may leave, as far as its effect goes.
 pub(crate) fn may_be_sent(call: &Call) -> bool {
     life::may(call.effect.as_ref(), Happens::Sent)
@@ -286,7 +302,7 @@ pub fn memory(run: &Run, id: CallId) -> Millis {
 /// other run can want, and for what is another run's: it has been adopted, or taken over.
 #[must_use]
 pub fn entry(run: &Run, id: CallId, at: Timestamp) -> Option<EffectEntry> {
-    let (id, call) = twin::telling(run, id)?;
+    let (id, (told, call)) = twin::telling(run, id)?;
     let effect = call
         .effect
         .as_ref()
@@ -299,6 +315,8 @@ pub fn entry(run: &Run, id: CallId, at: Timestamp) -> Option<EffectEntry> {
         EffectStatus::Applied(_) => EntryState::Applied(call.value()?.clone()),
         EffectStatus::PartlyApplied => EntryState::PartlyApplied,
         EffectStatus::Absent(_) => EntryState::NotApplied,
+        // It was another run's that was undone there.
+        EffectStatus::Compensated if compensate::of(run, told).is_none() => return None,
         EffectStatus::Compensated => EntryState::Compensated,
     };
     debug_assert!(match run.class().node(call.node).kind {

@@ -4,7 +4,8 @@
 //! Whatever another run may have sent is asked about before anything of this one leaves.
 
 use mainstay_types::{
-    CallId, Code, Corrupt, EffectKey, FailureKind, Millis, Reason, Refusal, Timestamp, limits,
+    CallId, Code, Corrupt, EffectKey, FailureKind, Millis, Reason, Refusal, RunId, Timestamp,
+    limits,
 };
 
 use crate::call::{Call, Doubt, EffectStatus, Phase};
@@ -14,7 +15,7 @@ use crate::ending::Why;
 use crate::event::Event;
 use crate::life::{Happens, Stage};
 use crate::run::Run;
-use crate::{attempt, ending, guard, life};
+use crate::{attempt, compensate, ending, guard, life};
 
 /// Another run has the key: adopt its result, wait for it, or refuse the mismatch.
 pub(crate) fn key_held(
@@ -23,12 +24,18 @@ pub(crate) fn key_held(
     now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
     let call = guard::call(run, id)?;
+    if effect::is_adopted(call) {
+        return Ok(adopted_since(run, id, entry));
+    }
     guard::begins(run, call)?;
     let (&Phase::Ready { not_before }, Some(made)) = (&call.phase, &call.prepared) else {
         return Err(guard::not_ready(run, id, call));
     };
     if effect::key(run, id, call)? != entry.key {
         return Err(Refusal::new(Code::KeyHeld).about(entry.key.to_string()));
+    }
+    if call.is_undo() {
+        return undo_held(run, (id, call), entry, now);
     }
     if made.fingerprint != entry.fingerprint {
         let (kind, reason) = (FailureKind::InvalidInput, Reason::IdempotencyMismatch);
@@ -54,14 +61,9 @@ pub(crate) fn key_held(
             Reason::AdoptedFromOtherRun,
         )),
         EntryState::Open | EntryState::InDoubt | EntryState::PartlyApplied => {
-            if call.key_holder == Some(entry.run) && now < not_before {
-                return Ok(Vec::new());
-            }
-            Ok(vec![Event::KeyAwaited {
-                call: id,
-                holder: entry.run,
-                until: asks_again_at(run, call, now),
-            }])
+            let is_told = call.key_holder == Some(entry.run) && now < not_before;
+            let awaited = (!is_told).then(|| awaited(run, (id, call), entry, now));
+            Ok(awaited.into_iter().collect())
         }
         EntryState::Compensated => {
             let (kind, reason) = (FailureKind::InvalidInput, Reason::Compensated);
@@ -71,13 +73,86 @@ pub(crate) fn key_held(
     }
 }
 
+fn awaited(run: &Run, (id, call): (CallId, &Call), entry: &EffectEntry, now: Timestamp) -> Event {
+    Event::KeyAwaited {
+        call: id,
+        holder: entry.run,
+        until: asks_again_at(run, call, now),
+    }
+}
+
+/// The key of what undoes an effect is another undo's: of another order that was under the same
+/// business id before. What that one did is not this one's, and its doubt is not taken over:
+/// nobody could tell which order was undone. While nobody knows what became of it, this one waits,
+/// for a bounded number of asks; else a person undoes it by hand.
+fn undo_held(
+    run: &Run,
+    (id, call): (CallId, &Call),
+    entry: &EffectEntry,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    let made = call.prepared.as_ref();
+    let is_same = made.is_some_and(|made| made.fingerprint == entry.fingerprint);
+    let asked = call.undoes.map_or(0, |undoes| undoes.asked);
+    let is_told = call.key_holder == Some(entry.run)
+        && matches!(call.phase, Phase::Ready { not_before } if now < not_before);
+    let reason = match &entry.state {
+        EntryState::NotApplied => return Err(guard::not_ready(run, id, call)),
+        EntryState::Open | EntryState::InDoubt if is_told => return Ok(Vec::new()),
+        EntryState::Open | EntryState::InDoubt if asked < limits::UNDO_KEY_ASKS_MAX => {
+            return Ok(vec![awaited(run, (id, call), entry, now)]);
+        }
+        EntryState::Applied(_) | EntryState::PartlyApplied | EntryState::Compensated
+            if !is_same =>
+        {
+            Reason::IdempotencyMismatch
+        }
+        EntryState::Open
+        | EntryState::InDoubt
+        | EntryState::Applied(_)
+        | EntryState::PartlyApplied
+        | EntryState::Compensated => Reason::KeyHeldByOtherRun,
+    };
+    Ok(undo_refused(run, (id, call), (entry.run, reason), now))
+}
+
+/// What undoes an effect fails because another undo has its key; whose is recorded before.
+pub(crate) fn undo_refused(
+    run: &Run,
+    (id, call): (CallId, &Call),
+    (holder, reason): (RunId, Reason),
+    now: Timestamp,
+) -> Vec<Event> {
+    let kind = FailureKind::InvalidInput;
+    let mut events = vec![Event::KeyAwaited {
+        call: id,
+        holder,
+        until: now,
+    }];
+    events.extend(ending::give_up(run, id, call, Why { kind, reason }));
+    events
+}
+
+/// What became since of an effect whose value was taken from another run's entry: what was undone
+/// is nobody's value.
+fn adopted_since(run: &Run, id: CallId, entry: &EffectEntry) -> Vec<Event> {
+    match &entry.state {
+        EntryState::Compensated => compensate::undone(run, id),
+        EntryState::Open
+        | EntryState::InDoubt
+        | EntryState::Applied(_)
+        | EntryState::PartlyApplied
+        | EntryState::NotApplied => Vec::new(),
+    }
+}
+
 /// Another run has taken over what this one is in doubt about, so it is that one's to find out.
 /// What that one knows already is adopted; else the call asks for its key like any that wants it.
 pub(crate) fn lost(run: &Run, (id, call): (CallId, &Call), entry: &EffectEntry) -> Vec<Event> {
     let made = call.prepared.as_ref();
     let is_same = made.is_some_and(|made| made.fingerprint == entry.fingerprint);
     let mut events = match &entry.state {
-        EntryState::Applied(result) if is_same => {
+        EntryState::Applied(result) if is_same && !call.is_undo() => {
             return applied(run, id, result.clone(), Reason::AdoptedFromOtherRun);
         }
         EntryState::Applied(_)
@@ -96,6 +171,8 @@ pub(crate) fn lost(run: &Run, (id, call): (CallId, &Call), entry: &EffectEntry) 
         | EntryState::NotApplied => None,
     };
     let kind = FailureKind::InvalidInput;
+    // An undo asks for its key, and hears then what that means for it.
+    let reason = reason.filter(|_| !call.is_undo());
     let why = reason.map(|reason| Why { kind, reason });
     events.extend(
         why.into_iter()
@@ -158,7 +235,7 @@ pub(crate) fn key_settled(
 pub(crate) fn apply_awaited(
     run: &mut Run,
     id: CallId,
-    holder: mainstay_types::RunId,
+    holder: RunId,
     until: Timestamp,
 ) -> Result<(), Corrupt> {
     let call = guard::stored(run, id, "KeyAwaited")?;
@@ -168,6 +245,9 @@ pub(crate) fn apply_awaited(
     run.calls.update(id, |call| {
         call.key_holder = Some(holder);
         call.phase = Phase::Ready { not_before: until };
+        if let Some(undoes) = &mut call.undoes {
+            undoes.asked = undoes.asked.saturating_add(1);
+        }
     });
     Ok(())
 }

@@ -25,6 +25,7 @@ pub mod decision;
 mod doubt;
 pub mod effect;
 mod ending;
+mod found;
 mod ground;
 mod guard;
 mod halt;
@@ -62,7 +63,8 @@ pub use by_hand::Ruling;
 pub use call::{Attempt, AttemptState, Call, Effect, EffectStatus, Phase, Repair, Undoes};
 pub use command::{
     Abandoned, AskCompensate, AskOrphan, AskRaise, AskSettle, AskStart, AskTool, Command,
-    EffectEntry, EntryState, Evidence, Finding, LookedUp, OrphanWish, Settle, SettleEnd,
+    EffectEntry, EntryState, Evidence, Finding, FoundByOther, LookedUp, OrphanWish, Settle,
+    SettleEnd,
 };
 pub use decision::{Allowed, Decision, NextAction, Numbers, Refused};
 pub use event::{

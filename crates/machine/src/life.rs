@@ -131,8 +131,8 @@ pub const fn table(from: Stage, what: Happens) -> Option<Stage> {
         Happens::Asked    => [X,    X,     X,      Q,    X,      X,      X,      X],
         // An answer that comes late tells of what was taken for absent, too.
         Happens::Applied  => [X,    X,     A,      A,    X,      A,      A,      X],
-        // In doubt where the other run has taken it over.
-        Happens::Adopted  => [A,    X,     X,      A,    X,      X,      A,      X],
+        // In doubt, or just answered, where the other run has taken it over.
+        Happens::Adopted  => [A,    X,     A,      A,    X,      X,      A,      X],
         Happens::Taken    => [Q,    X,     X,      X,    X,      X,      Q,      X],
         Happens::Partly   => [X,    X,     X,      P,    X,      X,      X,      X],
         Happens::Absent   => [X,    X,     N,      N,    X,      N,      X,      X],

@@ -9,12 +9,12 @@ use mainstay_types::{
 };
 
 use crate::attempt::Used;
-use crate::call::{Attempt, AttemptState, Phase};
-use crate::command::{Settle, SettleEnd};
+use crate::call::{Attempt, AttemptState, EffectStatus, Phase};
+use crate::command::{EffectEntry, Settle, SettleEnd};
 use crate::event::{AttemptEnd, Event};
 use crate::guard::{self, Site};
 use crate::run::Run;
-use crate::{doubt, effect, next, orphan};
+use crate::{doubt, effect, held, next, orphan};
 
 pub(crate) fn settle(run: &Run, report: &Settle, now: Timestamp) -> Result<Vec<Event>, Refusal> {
     let site = guard::evidence_site(run, report.call, now)?;
@@ -25,7 +25,47 @@ pub(crate) fn settle(run: &Run, report: &Settle, now: Timestamp) -> Result<Vec<E
     if site.call.phase == Phase::InFlight(report.attempt) {
         return Ok(in_time(site, attempt, report));
     }
-    late(site, attempt, report)
+    late(site, attempt, report, None)
+}
+
+/// The end of an attempt whose key another run has taken over: what it used is recorded, and the
+/// effect follows what that run has. What was answered goes to that run.
+pub(crate) fn held(
+    run: &Run,
+    report: &Settle,
+    entry: &EffectEntry,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    let site = guard::evidence_site(run, report.call, now)?;
+    let attempt = site
+        .call
+        .attempt(report.attempt)
+        .ok_or_else(|| unknown(run, report))?;
+    if site.call.phase != Phase::InFlight(report.attempt) {
+        return late(site, attempt, report, Some(entry));
+    }
+    let (end, used) = ended(attempt, &report.end);
+    let mut events = vec![settled((report.call, report.attempt), end, used)];
+    events.extend(held::lost(run, (site.id, site.call), entry));
+    Ok(events)
+}
+
+/// How an attempt ended, without its value, and what it used.
+fn ended(attempt: &Attempt, end: &SettleEnd) -> (AttemptEnd, Used) {
+    match end {
+        SettleEnd::Answered {
+            cost,
+            client_retries,
+            ..
+        } => {
+            let used = Used::of(cost.unwrap_or(attempt.reserved), *client_retries);
+            (AttemptEnd::Answered, used)
+        }
+        SettleEnd::Failed(failure) => {
+            let end = AttemptEnd::Failed(failure.clone());
+            (end, late_cost(attempt, failure))
+        }
+    }
 }
 
 fn unknown(run: &Run, report: &Settle) -> Refusal {
@@ -42,29 +82,14 @@ fn settled_before(run: &Run, report: &Settle) -> Refusal {
 }
 
 fn in_time(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Vec<Event> {
-    let request = (report.call, report.attempt);
+    let (end, used) = ended(attempt, &report.end);
+    let mut events = vec![settled((report.call, report.attempt), end, used)];
     match &report.end {
-        SettleEnd::Answered {
-            result,
-            cost,
-            client_retries,
-        } => {
-            let cost = cost.unwrap_or(attempt.reserved);
-            let used = Used {
-                cost,
-                client_retries: *client_retries,
-            };
-            let mut events = vec![settled(request, AttemptEnd::Answered, used)];
+        SettleEnd::Answered { result, .. } => {
             events.extend(value(site, attempt, result));
             events
         }
         SettleEnd::Failed(failure) => {
-            let cost = failed_cost(attempt, failure);
-            let used = Used {
-                cost,
-                client_retries: failure.client_retries,
-            };
-            let mut events = vec![settled(request, AttemptEnd::Failed(failure.clone()), used)];
             let next = next::after_failure(site, failure, report.evidence);
             let doubt = next
                 .iter()
@@ -104,8 +129,14 @@ fn value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event> {
     }]
 }
 
-/// A report about an attempt that is not out any more: evidence, once.
-fn late(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Result<Vec<Event>, Refusal> {
+/// A report about an attempt that is not out any more: evidence, once. `held` is what another run
+/// has under the key.
+fn late(
+    site: Site<'_>,
+    attempt: &Attempt,
+    report: &Settle,
+    held: Option<&EffectEntry>,
+) -> Result<Vec<Event>, Refusal> {
     let (unanswered, assumed, counted) = match &attempt.state {
         AttemptState::Failed { failure, .. } => (true, false, failure.client_retries),
         AttemptState::Interrupted { .. } => (true, true, 0),
@@ -121,15 +152,21 @@ fn late(site: Site<'_>, attempt: &Attempt, report: &Settle) -> Result<Vec<Event>
             client_retries,
         } if unanswered => {
             let used = Used::of(cost.unwrap_or(attempt.reserved), *client_retries);
-            let then = late_value(site, attempt, result);
-            let is_taken = !then.is_empty();
+            let then = match held {
+                Some(entry) => follows(site, entry, true),
+                None => late_value(site, attempt, result),
+            };
+            let is_taken = !then.is_empty() || held.is_some();
             let recorded = orphan::late_value(site, attempt, result).filter(|_| !is_taken);
             (used, recorded, then)
         }
         // One that was given up is over for its call, whatever it reports.
         SettleEnd::Failed(failure) if seen.is_some() => (late_cost(attempt, failure), None, vec![]),
         SettleEnd::Failed(failure) if assumed => {
-            let then = late_failure(site, report, failure);
+            let then = match held {
+                Some(entry) => follows(site, entry, false),
+                None => late_failure(site, report, failure),
+            };
             (late_cost(attempt, failure), None, then)
         }
         SettleEnd::Answered { .. } | SettleEnd::Failed(_) => {
@@ -157,9 +194,32 @@ fn late_cost(attempt: &Attempt, failure: &Failure) -> Used {
     Used::of(failed_cost(attempt, failure), failure.client_retries)
 }
 
+/// What is in doubt follows the run that has its key; what waits asks for its key anyway. That
+/// something was answered which this run took for absent is an addendum here, too.
+fn follows(site: Site<'_>, entry: &EffectEntry, is_answered: bool) -> Vec<Event> {
+    if site.call.phase == Phase::InDoubt {
+        return held::lost(site.run, (site.id, site.call), entry);
+    }
+    let status = site.call.effect.as_ref().map(|effect| &effect.status);
+    let was_ruled_out = matches!(status, Some(EffectStatus::Absent(reason))
+        if *reason != Reason::KeyHeldByOtherRun);
+    let addendum = effect::addendum(site.run, site.id, Reason::Answered);
+    let told = addendum.filter(|_| is_answered && was_ruled_out);
+    told.into_iter().collect()
+}
+
 /// What a late value still changes. A write that is in the world is in the world, whatever was
 /// believed before; a read may still use the value. A newer attempt is not waited for any more.
 fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event> {
+    let Some(mut events) = takes_late(site) else {
+        return Vec::new();
+    };
+    events.extend(value(site, attempt, result));
+    events
+}
+
+/// Whether the call still takes a value that comes late, and what ends by that.
+pub(crate) fn takes_late(site: Site<'_>) -> Option<Vec<Event>> {
     // What was undone stays so: this tells of a request that landed before it was.
     let is_undone = site.call.is_undone();
     let (wanted, newer) = match &site.call.phase {
@@ -170,7 +230,7 @@ fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event>
         Phase::Waiting | Phase::Preparing | Phase::Items => (false, None),
     };
     if !wanted {
-        return Vec::new();
+        return None;
     }
     let mut events = Vec::new();
     if let Some(newer) = newer {
@@ -184,8 +244,7 @@ fn late_value(site: Site<'_>, attempt: &Attempt, result: &Payload) -> Vec<Event>
         let (call, owner) = ((site.id, site.call), orphan::owner(site.head));
         events.extend(orphan::given_up(site.run, call, newer, owner));
     }
-    events.extend(value(site, attempt, result));
-    events
+    Some(events)
 }
 
 /// What a late failure still changes: one that is sure ends the doubt about its own attempt.

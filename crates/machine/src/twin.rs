@@ -10,6 +10,7 @@ use crate::effect::{applied, key_of};
 use crate::ending::{self, Why};
 use crate::event::Event;
 use crate::guard::Site;
+use crate::held;
 use crate::run::Run;
 
 /// Every call of the run whose effect has this key, oldest first.
@@ -26,17 +27,37 @@ pub(crate) fn may_be(run: &Run, call: &Call) -> bool {
     run.class().node(call.node).tool.is_some()
 }
 
-/// The call that says most about the effect under the key of `id`, and the one it is booked under.
-pub(crate) fn telling(run: &Run, id: CallId) -> Option<(CallId, &Call)> {
+/// The call that the effect under the key of `id` is booked under, and the one that says most of
+/// it.
+pub(crate) fn telling(run: &Run, id: CallId) -> Option<(CallId, (CallId, &Call))> {
     let call = run.calls.get(id)?;
     if !may_be(run, call) {
-        return Some((id, call));
+        return Some((id, (id, call)));
     }
     let key = &call.effect.as_ref()?.key;
     let booked = under(run, key).next().map(|(first, _)| first)?;
+    Some((booked, most(run, key)?))
+}
+
+/// The call that says most of the effect under `key`.
+pub(crate) fn most<'a>(run: &'a Run, key: &'a EffectKey) -> Option<(CallId, &'a Call)> {
     // Of what says the same, the newest.
-    let most = under(run, key).max_by_key(|(id, call)| (weight(call), *id));
-    most.map(|(_, call)| (booked, call))
+    under(run, key).max_by_key(|(id, call)| (weight(call), *id))
+}
+
+/// Another undo under the key of what undoes the effect of `id`: of another call that had that
+/// effect's key before. What it did was not done to this one.
+pub(crate) fn undo_before(run: &Run, id: CallId) -> Option<&Call> {
+    let undoes = |call: &Call| call.undoes.map(|undoes| undoes.call);
+    let undone = run.calls.get(id)?.effect.as_ref()?;
+    let of_twin = |call: &&Call| {
+        let twin = undoes(call).filter(|&twin| twin != id);
+        let twin = twin.and_then(|twin| run.calls.get(twin)?.effect.as_ref());
+        twin.is_some_and(|twin| twin.key == undone.key)
+    };
+    let others = run.calls.iter().map(|(_, call)| call).filter(of_twin);
+    let binds = |call: &&Call| is_done(call) || !call.phase.is_final();
+    others.filter(binds).max_by_key(|call| weight(call))
 }
 
 /// What is in the world weighs more than what may be, and that more than what is not.
@@ -58,6 +79,14 @@ fn weight(call: &Call) -> u8 {
 /// in the world after all: it is this one's result, or this one is another request.
 pub(crate) fn found_out(site: Site<'_>) -> Vec<Event> {
     let Site { run, id, call, .. } = site;
+    if let Some(undoes) = call.undoes {
+        // What is found late of another call's undo was not done to this one's effect.
+        let before = undo_before(run, undoes.call).filter(|before| is_done(before));
+        let held = before.map(|_| (site.head.run, Reason::KeyHeldByOtherRun));
+        return held.map_or_else(Vec::new, |held| {
+            held::undo_refused(run, (id, call), held, site.now)
+        });
+    }
     if !may_be(run, call) {
         return Vec::new();
     }

@@ -107,6 +107,7 @@ codes! {
     EffectInDoubt = "EFFECT_IN_DOUBT", Refusal, Later,
         "what became of the last attempt is not known yet";
     EffectNotThere = "EFFECT_NOT_THERE", Refusal, No, "there is no effect under this key";
+    CannotBeUndone = "CANNOT_BE_UNDONE", Refusal, No, "its class does not say how it is undone";
     SettleRefused = "SETTLE_REFUSED", Refusal, Later, "the effect cannot be settled like this";
     OrphanNotThere = "ORPHAN_NOT_THERE", Refusal, No,
         "no remote work of this attempt is waited for any more";

@@ -164,6 +164,12 @@ pub const ORPHAN_ADOPT_MS_DEFAULT: u64 = 60 * 60 * 1_000;
 /// Unit: milliseconds. Enforced by: `machine`. Beyond: not applicable.
 pub const KEY_HELD_RETRY_MS: u64 = 60_000;
 
+/// How often what undoes an effect asks for its key while another undo, of which nobody knows what
+/// became, holds it.
+/// Unit: asks. Enforced by: `machine`. Beyond: it fails with KEY_HELD_BY_OTHER_RUN, and an alert
+/// tells people.
+pub const UNDO_KEY_ASKS_MAX: u32 = 10;
+
 /// Events of one append.
 /// Unit: events. Enforced by: the runtime, which ends the turn. Beyond: the rest waits a turn.
 pub const APPEND_EVENTS_MAX: usize = 4_096;

@@ -108,6 +108,8 @@ reasons! {
     KeyHeldByOtherRun = "KEY_HELD_BY_OTHER_RUN",
     /// The recorded request under this key differs.
     IdempotencyMismatch = "IDEMPOTENCY_MISMATCH",
+    /// An earlier request under the same key is in the world, and another one may be, too.
+    DoneTwice = "DONE_TWICE",
     /// Someone asked for it.
     Requested = "REQUESTED",
     /// Everything the result needs is there.

@@ -1,4 +1,4 @@
-//! Wire structs of a run's state, as snapshots hold it: schema 5.
+//! Wire structs of a run's state, as snapshots hold it: schema 6.
 //!
 //! They mirror the state and nothing else. Unlike an event's, this form has one version only: a
 //! state of another schema is not read, its events are folded, so a change here is a change of
@@ -231,7 +231,7 @@ kept! {
             key_holder: Option<[u8; 16]>,
             slot: u32,
             asked: Option<ToolsAskedS4>,
-            undoes: Option<UndoesS5>,
+            undoes: Option<UndoesS6>,
         }
         kept {
             phase: PhaseS1,
@@ -253,7 +253,7 @@ kept! {
     }
 }
 
-frozen! { UndoesS5 = Undoes { call: u32, wanted: u32 } }
+frozen! { UndoesS6 = Undoes { call: u32, wanted: u32, asked: u32 } }
 /// A late answer that is kept.
 #[derive(Encode, Decode)]
 pub(super) struct KeptS5 {

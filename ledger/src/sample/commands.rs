@@ -3,10 +3,12 @@
 //! Append only: each is a golden file of its own, under its name here.
 
 use mainstay_machine::{
-    AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, OrphanWish, Ruling, SettleEnd,
+    AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, FoundByOther, OrphanWish, Ruling,
+    SettleEnd,
 };
 use mainstay_types::{
-    AttemptNo, CallId, CostUnits, Failure, FailureKind, LapNo, Millis, NodeId, Payload, Sent,
+    AttemptNo, CallId, CostUnits, Digest, Failure, FailureKind, LapNo, Millis, NodeId, Payload,
+    RunId, Sent,
 };
 
 use super::{at, effect_key};
@@ -80,8 +82,20 @@ pub fn commands() -> Vec<(&'static str, InboxCommand)> {
             orphan(OrphanWish::Adopt { until: at(90_000) }),
         ),
         ("orphan-close", orphan(OrphanWish::Close)),
+        ("found-by-other", found()),
         ("tools-done", InboxCommand::ToolsDone { call: CallId(7) }),
     ]
+}
+
+fn found() -> InboxCommand {
+    InboxCommand::FoundByOther(Box::new(FoundByOther {
+        key: effect_key("mtg-4711", 4),
+        fingerprint: Digest::of(b"a request"),
+        result: Payload::from(r#"{"id":"T-1"}"#),
+        run: RunId::from_bytes([7; 16]),
+        call: CallId(301),
+        attempt: AttemptNo(2),
+    }))
 }
 
 fn orphan(wish: OrphanWish) -> InboxCommand {

@@ -58,6 +58,8 @@ pub struct OtherEffect {
     pub call_state: &'static str,
     /// How it stands; `None` before it is sent for the first time.
     pub state: Option<&'static str>,
+    /// The run whose undo of another effect has its key, when that was so the last time it asked.
+    pub key_holder: Option<String>,
 }
 
 impl OtherEffect {
@@ -69,6 +71,7 @@ impl OtherEffect {
             call: run.path(id),
             call_state: call.phase.as_str(),
             state: effect.map(|effect| effect.status.as_str()),
+            key_holder: call.key_holder.map(|run| run.to_string()),
         })
     }
 }

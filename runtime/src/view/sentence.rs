@@ -5,8 +5,8 @@
 
 use mainstay_ledger::Recorded;
 use mainstay_machine::{
-    AttemptEnd, AttemptStarted, CompensationWanted, Event, LapStarted, LeaseTaken, OutcomeKind,
-    Prepared, Raise, Run, RunStarted, SettledByHand, ToolCalled, ToolMade,
+    AttemptEnd, AttemptStarted, Call, CompensationWanted, Event, LapStarted, LeaseTaken,
+    OutcomeKind, Prepared, Raise, Run, RunStarted, SettledByHand, ToolCalled, ToolMade,
 };
 use mainstay_types::{
     AttemptNo, CallId, CostUnits, EffectKey, Failure, FailureKind, Millis, Payload, Reason, RunId,
@@ -63,7 +63,7 @@ impl Teller<'_> {
             Event::CallOmitted { call, reason } => self.omitted(*call, *reason),
             Event::CallSkipped { call } => self.of(*call, "is skipped: its predicate said no"),
             Event::CallFailed { call, kind, reason } =>
-                self.of(*call, &format!("failed: {kind}, {reason}")),
+                self.failed(*call, (*kind, *reason)),
             Event::CodeFailed { call, kind, .. } => self.code_failed(*call, *kind),
             Event::EffectIntended { call, key } => self.intended(*call, key),
             Event::EffectApplied { call, result, reason } => self.applied(*call, result, *reason),
@@ -113,6 +113,16 @@ impl Teller<'_> {
             Some(call) => self.of(call, &format!("could not be made by its own code: {kind}")),
             None => format!("the result could not be put together by its own code: {kind}"),
         }
+    }
+
+    fn failed(&self, call: CallId, (kind, reason): (FailureKind, Reason)) -> String {
+        let undoes = self.run.calls().get(call).is_some_and(Call::is_undo);
+        let is_held = [Reason::KeyHeldByOtherRun, Reason::IdempotencyMismatch].contains(&reason);
+        let to_do = match undoes && is_held {
+            true => ": another undo has its key; undo it by hand, at the receiver",
+            false => "",
+        };
+        self.of(call, &format!("failed: {kind}, {reason}{to_do}"))
     }
 
     fn omitted(&self, call: CallId, reason: Reason) -> String {

@@ -5,7 +5,7 @@ use mainstay_class::{Budget, Class, TaskClass, days, mins, secs};
 use mainstay_dispatch::Keys;
 use mainstay_machine::{OutcomeKind, Ruling};
 use mainstay_runtime::EffectFilter;
-use mainstay_types::{EffectKey, Millis, Payload, RunId};
+use mainstay_types::{Code, EffectKey, Millis, Payload, RunId};
 
 use crate::undo::{key_of, state_of};
 use crate::world::classes::NewTicket;
@@ -14,7 +14,7 @@ use crate::world::{Does, Find, Life, Minutes, Ticket, World, minutes};
 const ANNA: (&str, &str) = ("anna (uid:1000)", "it is in their list");
 
 /// The same order under the same business id, in a class of this name.
-fn ordering(world: &World, name: &str, ttl: Option<Millis>) -> Class<Minutes, Ticket> {
+pub(crate) fn ordering(world: &World, name: &str, ttl: Option<Millis>) -> Class<Minutes, Ticket> {
     let mut g = TaskClass::<Minutes>::define(name, 1);
     g.budget(Budget::new().answer_by(mins(60)).doubt_wait(days(1)));
     let mut orders = world.outside.write("orders");
@@ -244,4 +244,52 @@ fn an_owner_that_is_back_asks_nobody_while_the_one_that_took_its_key_finds_out()
     let by_one_now = asked.filter(|ask| ask.run == back.one.to_string()).count();
     assert_eq!(by_one_now, by_one, "it asks nobody any more");
     back.world.must_be_sound();
+}
+
+#[test]
+fn a_refused_undo_says_who_has_the_key_and_that_its_class_does_not_say_how() {
+    let world = World::new();
+    world.outside.script(|ask| match ask.at {
+        at if at < 100 => Does::Lose(0),
+        _ => Does::Answer(10),
+    });
+    let (a, b) = (ordering(&world, "a", None), for_good(&world));
+    let life = world.live(&[a.erased()]);
+    life.start(&a, minutes("M", 1));
+    life.run_for(50);
+    life.crash();
+    let life = world.live(&[b.erased()]);
+    let two = life.start(&b, minutes("M", 1)).id();
+    life.run_for(60_000);
+    let key = key_of(&life, two, "order");
+    life.crash();
+    let life = world.live(&[a.erased(), b.erased()]);
+    life.run_for(400_000);
+    let wanted = life.block_on(life.engine.compensate_effect(&key, ANNA));
+    let refused = wanted.unwrap_err();
+    assert_eq!(refused.code(), Code::CannotBeUndone);
+    let words = refused.to_string();
+    for part in [
+        two.to_string().as_str(),
+        "class for-good",
+        "undo it by hand",
+    ] {
+        assert!(words.contains(part), "{words}");
+    }
+}
+
+/// The same order in a class that does not say how it is undone.
+fn for_good(world: &World) -> Class<Minutes, Ticket> {
+    let mut g = TaskClass::<Minutes>::define("for-good", 1);
+    g.budget(Budget::new().answer_by(mins(60)).doubt_wait(days(1)));
+    let order = g
+        .write("order", &world.outside.write("orders"), (), |m, ()| {
+            NewTicket {
+                title: m.actions[0].clone(),
+            }
+        })
+        .business_id(|m: &Minutes| &m.id)
+        .add();
+    g.finish(order, |_, ticket| ticket.clone())
+        .expect("a valid class")
 }

@@ -275,7 +275,7 @@ fn fifty_items_are_undone_at_once_each_once_and_within_the_run_s_concurrency() {
     assert_eq!(world.outside.requests("cancels").len(), 50);
     let key = key_of(&life, run.id(), "tickets-undo[7]");
     let twice = life.block_on(life.engine.compensate_effect(&key, ANNA));
-    assert_eq!(twice.unwrap_err().code(), Code::SettleRefused);
+    assert_eq!(twice.unwrap_err().code(), Code::CannotBeUndone);
     let shown = life.block_on(life.engine.effect(&key)).unwrap();
     assert_eq!(shown.run_state, "closed");
     world.must_be_sound();

@@ -364,3 +364,25 @@ fn people_are_told_once_when_nobody_can_say_for_long_whether_it_is_undone() {
     assert_eq!(made.state("order"), "compensated");
     made.world.must_be_sound();
 }
+
+#[test]
+fn a_second_wish_that_the_run_refuses_is_not_acknowledged() {
+    let made = Undoing::lived(|ask| match ask.dependency.as_str() {
+        "orders" => Does::Fail(10, maybe_sent(FailureKind::TransientTransport)),
+        _ => Does::Fail(10, refused(FailureKind::PermanentProvider)),
+    });
+    made.wish();
+    made.life.run_for(5_000);
+    let key = made.key("order");
+    let (told, wanted) = made.life.block_on(async {
+        let told = made
+            .life
+            .engine
+            .settle_effect(&key, (Ruling::NotApplied, None), ANNA);
+        let wanted = made.life.engine.compensate_effect(&key, ANNA);
+        tokio::join!(told, wanted)
+    });
+    assert_eq!(told.unwrap().as_str(), "absent");
+    assert_eq!(wanted.unwrap_err().code(), Code::SettleRefused);
+    assert_eq!(made.story().matches("CompensationWanted").count(), 1);
+}

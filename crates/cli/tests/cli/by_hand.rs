@@ -111,6 +111,24 @@ fn a_store_nobody_holds_takes_not_applied_and_says_who_can_take_a_result() {
 }
 
 #[test]
+fn what_is_applied_already_is_refused_as_such_whatever_is_said_of_it() {
+    let live = Live::new();
+    let run = live.start("desk");
+    assert_eq!(live.outcome(run), "completed");
+    let key = key_of(&live, &run.to_string());
+    let folder = live.stop();
+    for ruling in [
+        &["applied", "--result", "\"PO-17\"", "--json"][..],
+        &["not-applied", "--json"],
+    ] {
+        let refused = ask(folder.path(), &settle(&key, ruling)).json_error(1);
+        assert_eq!(refused["code"], "SETTLE_REFUSED", "{refused}");
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.contains("it is applied"), "{message}");
+    }
+}
+
+#[test]
 fn keys_that_are_none_or_belong_to_nobody_are_told_apart() {
     let live = Live::new();
     live.in_doubt("lost");

@@ -5,6 +5,7 @@
 //! `scenario::fair`, which merges nothing.
 
 pub(crate) mod draw;
+mod elsewhere;
 mod model;
 mod orphans;
 pub(crate) mod storm;

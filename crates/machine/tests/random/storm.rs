@@ -3,12 +3,13 @@
 //! It never lies: a receiver says what is true of it, a request that was refused never lands, one
 //! that was sent lands inside its horizon or not at all. Everything else may happen.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mainstay_graph::{Budget, NodeKind};
 use mainstay_machine::{
-    Action, Command, EffectStatus, EntryState, Event, Evidence, Finding, Forecast, LookedUp,
-    Quarantine, Settle, SettleEnd, pending,
+    Action, Command, EffectEntry, EffectStatus, EntryState, Event, Evidence, Finding, Forecast,
+    LookedUp, Quarantine, Settle, SettleEnd, pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, CostUnits, Failure, FailureKind, Millis, NodeId, Payload, Sent, Tokens,
@@ -17,7 +18,7 @@ use mainstay_types::{
 use super::draw::{Blow, Draw};
 use super::orphans;
 use super::watch::Watch;
-use super::{model, undo};
+use super::{elsewhere, model, undo};
 use crate::scenario::fair::Receiver;
 use crate::scenario::play::raise;
 use crate::scenario::world::{Facts, Held, ORIGIN, World};
@@ -32,6 +33,8 @@ pub(crate) struct Storm {
     watch: Watch,
     /// Attempts the engine has given up that may still report.
     ghosts: Vec<(CallId, AttemptNo)>,
+    /// Calls whose keys other runs have taken over.
+    lost: BTreeSet<String>,
 }
 
 impl Storm {
@@ -46,6 +49,7 @@ impl Storm {
             receiver,
             watch,
             ghosts: Vec::new(),
+            lost: BTreeSet::new(),
         }
     }
 
@@ -101,7 +105,9 @@ impl Storm {
             return self.turn(Some(command));
         }
         match blow.what {
-            0..=79 => self.report(blow),
+            0..=69 => self.report(blow),
+            70..=73 => self.lose(blow),
+            74..=79 => self.hear(blow),
             80..=119 => self.look_up(blow),
             120..=139 => self.haunt(blow),
             140..=199 => self.pass(blow),
@@ -181,12 +187,50 @@ impl Storm {
     fn settle(&mut self, (call, attempt): (CallId, AttemptNo), end: SettleEnd, blow: Blow) {
         let evidence = evidence(blow);
         self.watch.reported((call, attempt));
-        self.turn(Some(Command::Settle(Settle {
+        let report = Settle {
             call,
             attempt,
             end,
             evidence,
-        })));
+        };
+        let command = match self.held(call) {
+            Some(entry) => Command::SettleHeld {
+                report,
+                entry: Box::new(entry),
+            },
+            None => Command::Settle(report),
+        };
+        self.turn(Some(command));
+    }
+
+    /// What another run has of a call whose key it has taken over.
+    fn held(&self, call: CallId) -> Option<EffectEntry> {
+        let path = self.world.run.path(call);
+        let held = self.world.facts.held.get(&path)?;
+        let is_lost = self.lost.contains(&path);
+        is_lost.then(|| self.world.entry(call, held)).flatten()
+    }
+
+    /// Another run takes a key over, and has it from then on.
+    fn lose(&mut self, blow: Blow) {
+        if let Some((path, held)) = elsewhere::loses(&self.world, blow) {
+            self.world.facts.held.insert(path.clone(), held);
+            self.lost.insert(path);
+        }
+        self.turn(None);
+    }
+
+    fn hear(&mut self, blow: Blow) {
+        let Some((command, call)) = elsewhere::told(&self.world, &self.receiver, blow) else {
+            return self.turn(None);
+        };
+        let path = self.world.run.path(call);
+        if let (Command::KeyHeld { entry, .. }, Some(held)) =
+            (&command, self.world.facts.held.get_mut(&path))
+        {
+            held.state = entry.state.clone();
+        }
+        self.turn(Some(command));
     }
 
     fn answer(&mut self, request: (CallId, AttemptNo), blow: Blow) -> SettleEnd {
@@ -243,7 +287,9 @@ impl Storm {
         let Some(&(call, number)) = due.get(usize::from(blow.whom) % due.len().max(1)) else {
             return self.turn(None);
         };
+        let held = self.held(call);
         let finding = match blow.how % 8 {
+            _ if held.is_some() => Finding::Held(Box::new(held.expect("it is"))),
             0 => Finding::CannotTell,
             1 => Finding::InProgress,
             2 if blow.how >> 3 & 3 == 0 && self.is_lost(call) => Finding::Partly,
@@ -354,9 +400,9 @@ impl Storm {
         let free = run.calls().iter().filter(|(_, call)| {
             let status = call.effect.as_ref().map(|effect| &effect.status);
             run.class().node(call.node).effect().is_some()
-                && run.class().node(call.node).undoes.is_none()
                 && matches!(status, None | Some(EffectStatus::Absent(_)))
         });
+        let free = free.filter(|&(id, _)| !self.lost.contains(&run.path(id)));
         let free: Vec<CallId> = free.map(|(id, _)| id).collect();
         free.get(usize::from(blow.whom) % free.len().max(1))
             .map(|&id| run.path(id))
@@ -373,9 +419,7 @@ impl Storm {
 /// What holds around the drawn run.
 pub(crate) fn facts_of(draw: &Draw) -> Facts {
     let mut facts = Facts::default();
-    let nodes = draw.class.ids();
-    // What undoes an effect is named after one that this run has: no other has its key.
-    for (_, node) in nodes.filter(|(_, node)| node.undoes.is_none()) {
+    for (_, node) in draw.class.ids() {
         facts.lists.insert(node.name.to_string(), draw.items);
         if matches!(node.kind, NodeKind::When) {
             facts

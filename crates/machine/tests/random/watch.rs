@@ -9,13 +9,13 @@ use mainstay_graph::{DependencyCap, FallbackKind};
 use mainstay_machine::caps::DependencyUse;
 use mainstay_machine::{
     AttemptStarted, AttemptState, Call, EffectStatus, Event, Head, Lap, Phase, Run, apply,
-    compensate, pending,
+    compensate, effect, pending,
 };
-use mainstay_types::{AttemptNo, CallId, CostUnits, LapNo, Reason, Tokens};
+use mainstay_types::{AttemptNo, CallId, CostUnits, LapNo, Tokens};
 
-use super::model;
 use super::orphans::Orphans;
 use super::storm::THEIRS;
+use super::{elsewhere, model};
 use crate::scenario::fair::Receiver;
 use crate::scenario::world::World;
 
@@ -82,6 +82,7 @@ impl Watch {
     #[track_caller]
     pub(crate) fn look(&mut self, world: &World, receiver: &Receiver) {
         for stamped in &world.log[self.seen..] {
+            elsewhere::check(world, &stamped.event);
             self.check_before(&stamped.event, receiver);
             let holds = self.orphans.enter(stamped);
             assert_eq!(holds, Ok(()), "{:?}", stamped.event);
@@ -246,12 +247,14 @@ impl Watch {
 
     /// Only what somebody wants undone is, and only by a request that is in the world.
     fn check_undone(&self, id: CallId, receiver: &Receiver) {
+        let undone = self.run.calls().get(id).expect("a call");
+        if effect::is_adopted(undone) {
+            // Where it was done.
+            return;
+        }
         let (undo, call) = compensate::of(&self.run, id).expect("somebody asked for it");
         let landed = |made: &mainstay_machine::Attempt| receiver.has_landed((undo, made.no));
-        let status = call.effect.as_ref().map(|effect| &effect.status);
-        let by_another = status == Some(&EffectStatus::Applied(Reason::AdoptedFromOtherRun));
-        let theirs = receiver.has_landed((undo, THEIRS));
-        let is_undone = by_another || theirs || call.attempts.iter().any(landed);
+        let is_undone = call.attempts.iter().any(landed);
         assert!(is_undone, "undone by nothing");
     }
 

@@ -19,6 +19,7 @@
 
 pub(crate) mod build;
 pub(crate) mod code;
+mod elsewhere;
 mod expect;
 pub(crate) mod fair;
 pub(crate) mod parse;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use mainstay_graph::{Budget, TaskClass};
 use mainstay_machine::{
-    Action, AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, Command, EntryState, Evidence,
-    Finding, Forecast, LookedUp, OrphanWish, Quarantine, Ruling, Settle, SettleEnd, compensate,
-    effect, may_start, pending,
+    Action, AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, Command, Evidence, Finding,
+    Forecast, LookedUp, OrphanWish, Quarantine, Ruling, Settle, SettleEnd, compensate, effect,
+    may_start, pending,
 };
 use mainstay_types::{
     AttemptNo, CallId, Code, Failure, FailureKind, LapNo, Millis, Payload, Refusal, Sent,
@@ -16,14 +16,15 @@ use mainstay_types::{
 };
 
 use super::code;
+use super::elsewhere;
 use super::expect;
 use super::parse::{Line, Script, millis};
-use super::world::{Facts, Held, ORIGIN, World};
+use super::world::{Facts, ORIGIN, World};
 
 /// A scenario that is being played live.
 pub(crate) struct Play<'a> {
     script: &'a Script,
-    world: World,
+    pub(super) world: World,
 }
 
 /// What a line came to.
@@ -66,7 +67,7 @@ impl<'a> Play<'a> {
                 self.start(line);
             }
             "answer" | "fail" | "lose" => self.settle(line),
-            "find" => self.find(line),
+            "find" | "told" | "look" => self.hear(line),
             "dispatch" => {
                 let call = self.call(line.word(0));
                 self.turn(self.world.authorize(call));
@@ -244,7 +245,7 @@ impl<'a> Play<'a> {
         self.turn(raise(&self.world, more));
     }
 
-    fn turn(&mut self, command: Command) {
+    pub(super) fn turn(&mut self, command: Command) {
         self.world.turn(Some(command));
     }
 
@@ -259,7 +260,11 @@ impl<'a> Play<'a> {
             ),
             "say" => drop(facts.says.insert(name(), line.word(1).to_owned())),
             "break" => drop(facts.broken.insert(name(), kind(line.word(1)))),
-            "hold" => drop(facts.held.insert(name(), held(line))),
+            "hold" => drop(
+                facts
+                    .held
+                    .insert(name(), elsewhere::held(line, line.word(1))),
+            ),
             "release" => drop(facts.held.remove(line.word(0))),
             "unassemblable" => facts.unassemblable = true,
             "code" => facts.code_absent = line.word(0) == "absent",
@@ -271,7 +276,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    fn call(&self, path: &str) -> CallId {
+    pub(super) fn call(&self, path: &str) -> CallId {
         self.world
             .find(path)
             .unwrap_or_else(|| panic!("there is no call {path}"))
@@ -296,12 +301,17 @@ impl<'a> Play<'a> {
             "quota",
             "ratio",
             "predicted",
+            "held",
+            "with",
         ]);
         let (call, attempt) = self.attempt(line.word(0));
         let client_retries = line.number("retries").unwrap_or(0);
         let end = match line.verb.as_str() {
             "answer" => SettleEnd::Answered {
-                result: Payload::from(format!("\"{}\"", line.word(0))),
+                result: Payload::from(format!(
+                    "\"{}\"",
+                    line.option("with").unwrap_or(line.word(0))
+                )),
                 cost: line.cost("cost"),
                 client_retries,
             },
@@ -324,12 +334,21 @@ impl<'a> Play<'a> {
             predicted: line.time("predicted"),
             predicted_cost: None,
         };
-        self.turn(Command::Settle(Settle {
+        let report = Settle {
             call,
             attempt,
             end,
             evidence,
-        }));
+        };
+        let command = self.in_view_of_held(line, report);
+        self.turn(command);
+    }
+
+    fn hear(&mut self, line: &Line) {
+        match line.verb.as_str() {
+            "find" => self.find(line),
+            _ => self.elsewhere(line),
+        }
     }
 
     fn find(&mut self, line: &Line) {
@@ -402,23 +421,5 @@ fn sent(word: Option<&String>) -> Sent {
         Some("maybe_sent") => Sent::MaybeSent,
         None | Some("answered") => Sent::Answered,
         Some(other) => panic!("sent is not {other}"),
-    }
-}
-
-fn held(line: &Line) -> Held {
-    let state = match line.word(1) {
-        "applied" | "mismatch" => EntryState::Applied(Payload::from("\"theirs\"")),
-        "open" => EntryState::Open,
-        "in_doubt" => EntryState::InDoubt,
-        "partly" => EntryState::PartlyApplied,
-        "not_applied" => EntryState::NotApplied,
-        "compensated" => EntryState::Compensated,
-        other => panic!("`{}`: no entry is {other}", line.text),
-    };
-    Held {
-        state,
-        same_request: line.word(1) != "mismatch",
-        abandoned: line.time("abandoned").map(|by| ORIGIN + by),
-        has_landed: false,
     }
 }

@@ -356,21 +356,22 @@ impl World {
             if held.state == EntryState::NotApplied || !key.is_shared() {
                 return None;
             }
-            let made = call.prepared.as_ref()?;
-            let other = Digest::of(b"another request");
-            let entry = EffectEntry {
-                key: key.clone(),
-                run: RunId::from_bytes([9; 16]),
-                call: CallId(0),
-                fingerprint: if held.same_request {
-                    made.fingerprint
-                } else {
-                    other
-                },
-                state: held.state.clone(),
-                at: ORIGIN,
-            };
-            Some((started.call, entry))
+            Some((started.call, self.entry(started.call, held)?))
+        })
+    }
+
+    /// What another run has under the key of a call.
+    pub(crate) fn entry(&self, id: CallId, held: &Held) -> Option<EffectEntry> {
+        let call = self.run.calls().get(id)?;
+        let made = call.prepared.as_ref()?.fingerprint;
+        let other = Digest::of(b"another request");
+        Some(EffectEntry {
+            key: mainstay_machine::effect::key(&self.run, id, call).ok()?,
+            run: RunId::from_bytes([9; 16]),
+            call: CallId(0),
+            fingerprint: if held.same_request { made } else { other },
+            state: held.state.clone(),
+            at: ORIGIN,
         })
     }
 
@@ -439,7 +440,13 @@ const fn is_new_course(event: &Event) -> bool {
 }
 
 const fn is_evidence(command: &Command) -> bool {
-    matches!(command, Command::Settle(_) | Command::LookedUp(_))
+    matches!(
+        command,
+        Command::Settle(_)
+            | Command::SettleHeld { .. }
+            | Command::FoundByOther(_)
+            | Command::LookedUp(_)
+    )
 }
 
 /// What may be delivered late and twice by an inbox: reports and requests, not turns of the core.
@@ -447,6 +454,8 @@ fn can_come_again(command: &Command) -> bool {
     match command {
         Command::Start(_)
         | Command::Settle(_)
+        | Command::SettleHeld { .. }
+        | Command::FoundByOther(_)
         | Command::LookedUp(_)
         | Command::Cancel { .. }
         | Command::Continue { .. }

@@ -113,7 +113,7 @@ fn nothing_is_undone_that_is_not_in_the_world_or_whose_class_does_not_say_how() 
         write order
         start answer_by=12s
         answer order
-        compensate order         -> SETTLE_REFUSED, no CompensationWanted
+        compensate order         -> CANNOT_BE_UNDONE, no CompensationWanted
     ",
     );
 }
@@ -230,4 +230,50 @@ fn an_undo_without_a_place_begins_when_one_is_free_also_after_the_end() {
         answer order-undo  -> EffectCompensated order, RunClosed
     ",
     );
+}
+
+const ONE_IS_DONE: &str = "
+        write order scope=business
+        undo  order-undo of=order scope=business
+        result order
+        start answer_by=12s
+        answer order     -> completed
+";
+
+#[test]
+fn what_undid_another_runs_effect_is_not_taken_for_what_undoes_this_one() {
+    for entry in ["applied", "partly", "compensated"] {
+        check(&format!(
+            "{ONE_IS_DONE}
+        hold  order-undo {entry} abandoned=0s
+        compensate order -> KeyAwaited order-undo, \
+               CallFailed order-undo INVALID_INPUT KEY_HELD_BY_OTHER_RUN, no EffectApplied, \
+               no EffectCompensated, no KeyTakenOver, effect order applied, closed
+        release order-undo
+        compensate order  -> AttemptStarted order-undo/1
+        answer order-undo -> EffectCompensated order, closed
+    "
+        ));
+    }
+    check(&format!(
+        "{ONE_IS_DONE}
+        hold  order-undo mismatch
+        compensate order -> CallFailed order-undo INVALID_INPUT IDEMPOTENCY_MISMATCH, closed
+    "
+    ));
+}
+
+#[test]
+fn an_undo_waits_for_another_undo_s_doubt_a_bounded_number_of_times() {
+    check(&format!(
+        "{ONE_IS_DONE}
+        hold  order-undo in_doubt abandoned=0s
+        compensate order -> KeyAwaited order-undo, no KeyTakenOver, no closed
+        at 599s          -> no CallFailed
+        at 600s          -> CallFailed order-undo INVALID_INPUT KEY_HELD_BY_OTHER_RUN, closed
+        compensate order -> CompensationWanted order wanted=2, KeyAwaited order-undo
+        release order-undo
+        freed order-undo -> AttemptStarted order-undo/1
+    "
+    ));
 }

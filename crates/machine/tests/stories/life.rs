@@ -26,7 +26,7 @@ const TABLE: &str = "
     Doubted   -          -          in_doubt   -          -          -          in_doubt   -
     Asked     -          -          -          in_doubt   -          -          -          -
     Applied   -          -          applied    applied    -          applied    applied    -
-    Adopted   applied    -          -          applied    -          -          applied    -
+    Adopted   applied    -          applied    applied    -          -          applied    -
     Taken     in_doubt   -          -          -          -          -          in_doubt   -
     Partly    -          -          -          partly     -          -          -          -
     Absent    -          -          absent     absent     -          absent     -          -

@@ -7,6 +7,7 @@ mod compensate;
 mod corrupt;
 mod crash;
 mod doubt;
+mod elsewhere;
 mod failure;
 mod halt;
 mod keys;

@@ -214,7 +214,11 @@ fn call_state() -> impl Strategy<Value = Call> {
 }
 
 fn undoes() -> impl Strategy<Value = Undoes> {
-    (call(), any::<u32>()).prop_map(|(call, wanted)| Undoes { call, wanted })
+    (call(), any::<u32>(), any::<u32>()).prop_map(|(call, wanted, asked)| Undoes {
+        call,
+        wanted,
+        asked,
+    })
 }
 
 fn tools_asked() -> impl Strategy<Value = ToolsAsked> {

@@ -2,7 +2,7 @@
 
 use mainstay_machine::{
     Alert, AlertKind, AskCompensate, AskOrphan, AskRaise, AskSettle, AskTool, EffectEntry,
-    EntryState, OrphanWish, OutcomeKind, RunState, SettleEnd, StateReason, Summary,
+    EntryState, FoundByOther, OrphanWish, OutcomeKind, RunState, SettleEnd, StateReason, Summary,
 };
 use mainstay_types::{Code, EffectKey, LapNo, NodeId};
 use proptest::collection::vec;
@@ -135,8 +135,23 @@ pub(in crate::codec) fn command() -> impl Strategy<Value = InboxCommand> {
         effect_key().prop_map(|key| InboxCommand::KeySettled { key }),
         tool_call().prop_map(|ask| InboxCommand::ToolCall(Box::new(ask))),
         call().prop_map(|call| InboxCommand::ToolsDone { call }),
+        found().prop_map(|found| InboxCommand::FoundByOther(Box::new(found))),
         by_people(),
     ]
+}
+
+/// What another run was answered.
+fn found() -> impl Strategy<Value = FoundByOther> {
+    (effect_key(), digest(), payload(), run(), call(), attempt()).prop_map(
+        |(key, fingerprint, result, run, call, attempt)| FoundByOther {
+            key,
+            fingerprint,
+            result,
+            run,
+            call,
+            attempt,
+        },
+    )
 }
 
 /// What people say of effects and budgets.

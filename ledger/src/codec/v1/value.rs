@@ -4,7 +4,8 @@
 
 use bincode::{Decode, Encode};
 use mainstay_machine::{
-    Alert, AskCompensate, AskRaise, AskSettle, EffectEntry, EntryState, SettleEnd, Summary,
+    Alert, AskCompensate, AskRaise, AskSettle, EffectEntry, EntryState, FoundByOther, SettleEnd,
+    Summary,
 };
 
 use super::call::FailureV1;
@@ -183,6 +184,18 @@ pub(super) enum InboxCommandV1 {
     },
     Compensate(AskCompensateV1),
     Orphan(AskOrphanV1),
+    FoundByOther(FoundByOtherV1),
+}
+
+frozen! {
+    FoundByOtherV1 = FoundByOther {
+        key: EffectKeyV1,
+        fingerprint: [u8; 32],
+        result: Blob,
+        run: [u8; 16],
+        call: u32,
+        attempt: u32,
+    }
 }
 
 frozen! { AskCompensateV1 = AskCompensate { call: u32, after: u32, by: Text, why: Text } }
@@ -236,6 +249,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 call: Wire::wire(call),
             },
             InboxCommand::Orphan(ask) => Self::Orphan(Wire::wire(ask)),
+            InboxCommand::FoundByOther(found) => Self::FoundByOther(Wire::wire(&**found)),
         }
     }
 
@@ -280,6 +294,7 @@ impl Wire<InboxCommand> for InboxCommandV1 {
                 call: call.domain()?,
             },
             Self::Orphan(ask) => InboxCommand::Orphan(ask.domain()?),
+            Self::FoundByOther(found) => InboxCommand::FoundByOther(Box::new(found.domain()?)),
         })
     }
 }

@@ -61,16 +61,27 @@ fn other(sheet: &mut Sheet, label: &str, other: Option<&OtherEffect>) {
         call,
         call_state,
         state,
+        key_holder,
     }) = other
     {
         let state = state.unwrap_or(call_state).replace('_', " ");
-        sheet.field(label, &format!("{key} ({call}, {state})"));
+        let held = key_holder.as_ref().map_or_else(String::new, |run| {
+            let to_do = match *call_state {
+                "failed" => ": undo it by hand, at its receiver",
+                _ => "",
+            };
+            format!("; run {run} has this key for what it undid{to_do}")
+        });
+        sheet.field(label, &format!("{key} ({call}, {state}{held})"));
     }
 }
 
 /// What a person can do about it, with the command that does it.
 fn advice(view: &OneEffect) -> String {
-    let undo = match view.may_be_compensated {
+    let undo = view.undone_by.as_ref();
+    let is_by_hand =
+        undo.is_some_and(|undo| undo.call_state == "failed" && undo.key_holder.is_some());
+    let undo = match view.may_be_compensated && !is_by_hand {
         true => "`mainstay effect settle KEY compensate` has it undone, with --by and --why",
         false => "",
     };

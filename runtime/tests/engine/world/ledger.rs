@@ -80,6 +80,8 @@ struct State {
     parked: usize,
     /// What each read of a run gave.
     reads: Vec<Given>,
+    /// A run that is not there any more.
+    gone: Option<RunId>,
     /// What becomes of a snapshot on its way back.
     spoils: Option<fn(&mut Snapshot)>,
 }
@@ -119,6 +121,15 @@ impl TestLedger {
     /// The ledger without any of this.
     pub(crate) const fn inner(&self) -> &MemoryLedger {
         &self.inner
+    }
+
+    /// A run is not there any more; its entries are.
+    pub(crate) fn forget(&self, run: RunId) {
+        self.state.lock().gone = Some(run);
+    }
+
+    fn is_gone(&self, run: RunId) -> bool {
+        self.state.lock().gone == Some(run)
     }
 
     /// All appends, in the order they became durable.

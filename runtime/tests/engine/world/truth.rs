@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_ledger::{Ledger, LedgerError, StoredAlert};
-use mainstay_machine::{AttemptState, EffectStatus, Event, Run, alert, apply, compensate, view};
+use mainstay_machine::{
+    AttemptState, EffectStatus, Event, Run, alert, apply, compensate, effect, view,
+};
 use mainstay_types::{AlertSeq, Reason, RunId};
 
 use super::World;
@@ -245,6 +247,8 @@ fn known(run: &Run) -> Vec<(mainstay_types::CallId, String, bool)> {
         let effect = call.effect.as_ref()?;
         let applied = match effect.status {
             EffectStatus::Applied(_) | EffectStatus::Compensated => true,
+            // Another call under its key tells more of it.
+            EffectStatus::Absent(_) if effect::under(run, &effect.key) != Some(id) => return None,
             // It is the other run's that is held to the truth.
             EffectStatus::Absent(Reason::KeyHeldByOtherRun) => return None,
             EffectStatus::Absent(_) => false,

@@ -18,6 +18,9 @@ impl Ledger for TestLedger {
         message: MessageId,
         command: InboxCommand,
     ) -> BoxFuture<'_, Result<Enqueued, LedgerError>> {
+        if self.is_gone(run) {
+            return Box::pin(async move { Err(LedgerError::RunUnknown { run }) });
+        }
         self.inner.enqueue(run, message, command)
     }
 
@@ -28,6 +31,9 @@ impl Ledger for TestLedger {
                 self.timers.sleep(Millis::new(takes)).await;
             }
             self.readable()?;
+            if self.is_gone(run) {
+                return Ok(None);
+            }
             let mut loaded = self.inner.load(run).await;
             if let Ok(Some(loaded)) = &mut loaded {
                 self.gives(loaded);
