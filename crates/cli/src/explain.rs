@@ -9,23 +9,25 @@ use serde::Serialize;
 use crate::args::ErrorArgs;
 use crate::error::CliError;
 use crate::output::Output;
+use crate::reasons;
 use crate::shell;
 use crate::table::table;
 
 #[derive(Serialize)]
-struct Explained {
+struct Explained<'a> {
     code: &'static str,
     family: &'static str,
-    retry_helps: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_helps: Option<&'static str>,
     summary: &'static str,
     /// Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    page: Option<&'static str>,
+    page: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 struct Codes {
-    codes: Vec<Explained>,
+    codes: Vec<Explained<'static>>,
 }
 
 /// Prints a code's page, or all codes.
@@ -34,7 +36,11 @@ pub(crate) fn explain(args: &ErrorArgs, output: &Output) -> Result<(), CliError>
         return list(output);
     };
     let wanted = text.to_ascii_uppercase().replace('-', "_");
-    let code = Code::from_text(&wanted).ok_or_else(|| unknown(text, &wanted, output))?;
+    let Some(code) = Code::from_text(&wanted) else {
+        let reason = Reason::from_code(&wanted);
+        let reason = reason.ok_or_else(|| unknown(text, &wanted, output))?;
+        return explain_reason(reason, output);
+    };
     if output.json {
         return output.print_json(&Explained {
             page: Some(code.page()),
@@ -44,19 +50,36 @@ pub(crate) fn explain(args: &ErrorArgs, output: &Output) -> Result<(), CliError>
     output.print(code.page())
 }
 
+/// What a reason of a decision says, and what to do about it.
+fn explain_reason(reason: Reason, output: &Output) -> Result<(), CliError> {
+    let (name, says, way_out) = (reason.as_str(), reason.summary(), reasons::way_out(reason));
+    let page = format!("# {name}\n\nThe reason of a decision: {says}\n\n{way_out}\n");
+    if output.json {
+        return output.print_json(&Explained {
+            code: name,
+            family: "reason",
+            retry_helps: None,
+            summary: says,
+            page: Some(&page),
+        });
+    }
+    output.print(&page)
+}
+
 fn list(output: &Output) -> Result<(), CliError> {
-    let codes: Vec<Explained> = Code::ALL.iter().copied().map(explained).collect();
+    let codes: Vec<Explained<'_>> = Code::ALL.iter().copied().map(explained).collect();
     if output.json {
         return output.print_json(&Codes { codes });
     }
-    let row = |code: &Explained| {
-        [code.code, code.family, code.retry_helps, code.summary].map(str::to_owned)
+    let row = |code: &Explained<'_>| {
+        let helps = code.retry_helps.unwrap_or_default();
+        [code.code, code.family, helps, code.summary].map(str::to_owned)
     };
     let heading = ["CODE", "FAMILY", "RETRY HELPS", "MEANS"];
     output.print(&table(heading, codes.iter().map(row).collect()))
 }
 
-fn explained(code: Code) -> Explained {
+fn explained(code: Code) -> Explained<'static> {
     Explained {
         code: code.as_str(),
         family: match code.family() {
@@ -65,18 +88,16 @@ fn explained(code: Code) -> Explained {
             Family::Corrupt => "corrupt",
             Family::Problem => "problem",
         },
-        retry_helps: retry_helps(code),
+        retry_helps: Some(retry_helps(code)),
         summary: code.summary(),
         page: None,
     }
 }
 
-/// Timelines also hold failure kinds and reasons, which have no page of their own.
+/// Timelines also hold failure kinds, which have no page of their own.
 fn unknown(text: &str, wanted: &str, output: &Output) -> CliError {
     let what = if FailureKind::from_code(wanted).is_some() {
         "it is the failure kind of an attempt"
-    } else if Reason::from_code(wanted).is_some() {
-        "it is the reason of a decision"
     } else {
         "there is no such code"
     };

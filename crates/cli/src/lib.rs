@@ -55,6 +55,7 @@ mod orphans;
 mod output;
 mod prefix;
 mod progress;
+mod reasons;
 mod run;
 mod runs;
 mod said;

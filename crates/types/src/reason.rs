@@ -5,10 +5,10 @@
 use std::fmt;
 
 macro_rules! reasons {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
         /// A stable reason code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Reason { $($(#[$doc])* $name,)* }
+        pub enum Reason { $($(#[doc = $doc])+ $name,)* }
 
         impl Reason {
             /// Every reason.
@@ -18,6 +18,12 @@ macro_rules! reasons {
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
+            }
+
+            /// What it says, in a sentence or two.
+            #[must_use]
+            pub const fn summary(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc),+).trim_ascii(),)* }
             }
 
             /// The reason with this text.

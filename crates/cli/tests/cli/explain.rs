@@ -1,6 +1,6 @@
 //! `error`.
 
-use mainstay_types::Code;
+use mainstay_types::{Code, Reason};
 use serde_json::json;
 
 use crate::support::say;
@@ -44,11 +44,38 @@ fn a_word_that_is_no_code_is_told_apart() {
     for (word, what) in [
         ("NONSENSE", "there is no such code"),
         ("EFFECT_UNKNOWN", "it is the failure kind of an attempt"),
-        ("WRITE_RESPONSE_LOST", "it is the reason of a decision"),
     ] {
         let said = say(&["error", word]);
         let told =
             format!("no error code: {word}: {what}\n\nhint: `mainstay error` lists the codes\n");
         assert_eq!((said.code, said.out.as_str(), said.err), (1, "", told));
     }
+}
+
+#[test]
+fn a_reason_says_what_it_means_and_what_to_do() {
+    for (word, says, to_do) in [
+        (
+            "COMPENSATED",
+            "has been undone since",
+            "another business id",
+        ),
+        (
+            "key-held-by-other-run",
+            "Another run holds the key",
+            "by hand",
+        ),
+        ("DONE_TWICE", "may be, too", "receiver's own books"),
+        ("WRITE_RESPONSE_LOST", "no answer came", "by itself"),
+    ] {
+        let said = say(&["error", word]).data();
+        assert!(said.contains(says) && said.contains(to_do), "{said}");
+    }
+    for reason in Reason::ALL.iter().map(|reason| reason.as_str()) {
+        let said = say(&["error", reason]).data();
+        assert!(said.starts_with(&format!("# {reason}\n")), "{said}");
+    }
+    let shown = say(&["error", "COMPENSATED", "--json"]).json();
+    assert_eq!(shown["family"], "reason");
+    assert_eq!(shown["retry_helps"], serde_json::Value::Null);
 }
