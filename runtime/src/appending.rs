@@ -228,37 +228,49 @@ impl Live {
             code: poison.code,
             message: bounded(poison.detail.clone()),
         };
-        let stored = match self.shared.ledger.load(self.id).await {
-            Ok(Some(stored)) => stored,
-            Ok(None) => return Stop::Quarantined(poison),
-            Err(error) => return Stop::Ledger(error),
-        };
-        let (seq, epoch) = match load::end_of(&*self.shared.ledger, self.id, &stored).await {
-            Ok(end) => end,
-            Err(error) => return Stop::Ledger(error),
-        };
-        let loaded = load::folded(&self.shared, self.id, stored).await;
-        let scratch = match loaded.and_then(|loaded| self.quarantined(&loaded, &why, inputs)) {
-            Some(scratch) => scratch,
-            // Not even the core can say it: the bare fact, so that the next start does not drive
-            // into the same wall.
-            None => {
-                let fact = Bare::Quarantined(why);
-                match control::bare(&self.shared, self.id, (seq, epoch), fact).await {
-                    Ok(part) => Scratch::bare(part, inputs),
-                    Err(error) => return Stop::Ledger(error),
+        loop {
+            let scratch = match self.says_quarantined(&why, inputs).await {
+                Ok(Some(scratch)) => scratch,
+                Ok(None) => return Stop::Quarantined(poison),
+                Err(error) => return Stop::Ledger(error),
+            };
+            match self.append(scratch).await {
+                Ok(Appended::Yes) => break,
+                // Another run has a key by now, which is known when it is decided again.
+                Ok(Appended::Again) => {}
+                // It is tried again by whoever takes the run up next.
+                Ok(Appended::NoRoom) => {
+                    self.keep_evidence(inputs);
+                    break;
                 }
+                Err(stop) => return stop,
             }
-        };
-        match self.append(scratch).await {
-            Ok(Appended::Yes) => {}
-            // It is tried again by whoever takes the run up next.
-            Ok(Appended::Again | Appended::NoRoom) => self.keep_evidence(inputs),
-            Err(stop) => return stop,
         }
         self.spans.quarantined(poison.code);
         self.tell();
         Stop::Quarantined(poison)
+    }
+
+    /// What is to be written so that the run is quarantined; `None` when it is not durable yet.
+    async fn says_quarantined(
+        &mut self,
+        why: &Quarantine,
+        inputs: &[Input],
+    ) -> Result<Option<Scratch>, LedgerError> {
+        let Some(stored) = self.shared.ledger.load(self.id).await? else {
+            return Ok(None);
+        };
+        let (seq, epoch) = load::end_of(&*self.shared.ledger, self.id, &stored).await?;
+        let loaded = load::folded(&self.shared, self.id, stored).await;
+        let said = loaded.and_then(|loaded| self.quarantined(&loaded, why, inputs));
+        if said.is_some() {
+            return Ok(said);
+        }
+        // Not even the core can say it: the bare fact, so that the next start does not drive into
+        // the same wall.
+        let fact = Bare::Quarantined(why.clone());
+        let part = control::bare(&self.shared, self.id, (seq, epoch), fact).await?;
+        Ok(Some(Scratch::bare(part, inputs)))
     }
 
     /// The run as it is durable, with the quarantine decided on it; no code of the class runs. What

@@ -409,6 +409,8 @@ pub struct Doubt {
     pub absent_after: Timestamp,
     /// Look-ups of this doubt that are settled.
     pub asked: u32,
+    /// Whether it is about what another run sent, whose key this one has taken over.
+    pub of_other: bool,
 }
 
 impl Doubt {
@@ -419,6 +421,15 @@ impl Doubt {
             lookup_at,
             absent_after,
             asked: 0,
+            of_other: false,
+        }
+    }
+
+    /// A doubt about what another run sent.
+    pub(crate) const fn of_other(lookup_at: Timestamp, absent_after: Timestamp) -> Self {
+        Self {
+            of_other: true,
+            ..Self::new(Reason::OwnerLost, lookup_at, absent_after)
         }
     }
 }

@@ -4,7 +4,7 @@
 //! to people, once, and changes nothing of what is known.
 
 use mainstay_graph::EffectSemantics;
-use mainstay_types::{CallId, Code, Payload, Reason, Refusal, Sent, Timestamp};
+use mainstay_types::{CallId, Code, Reason, Refusal, Sent, Timestamp};
 
 use crate::call::{Attempt, AttemptState, EffectStatus};
 use crate::command::FoundByOther;
@@ -29,7 +29,7 @@ pub(crate) fn decide(
         // Another request, which this one's effect is not.
         return Ok(told(run, id).into_iter().collect());
     }
-    let second = may_be_second(site, &found.result).then(|| told(run, id));
+    let second = may_be_second(site, &found).then(|| told(run, id));
     let mut events = Vec::new();
     let takes = life::may(call.effect.as_ref(), Happens::Applied);
     if let Some(ends) = takes.then(|| settle::takes_late(site)).flatten() {
@@ -42,9 +42,13 @@ pub(crate) fn decide(
 }
 
 /// Whether a request of this run's own may be in the world beside the one that was answered.
-fn may_be_second(site: Site<'_>, result: &Payload) -> bool {
-    let has_sent = site.call.attempts.iter().any(may_have_landed);
-    let is_known = site.call.value() == Some(result);
+fn may_be_second(site: Site<'_>, found: &FoundByOther) -> bool {
+    // A key that came back brings what was answered here.
+    let is_own = found.run == site.head.run && found.call == site.id;
+    let mut others = site.call.attempts.iter();
+    let has_sent =
+        others.any(|made| may_have_landed(made) && !(is_own && made.no == found.attempt));
+    let is_known = site.call.value() == Some(&found.result);
     let status = site.call.effect.as_ref().map(|effect| &effect.status);
     let is_one = match status {
         // It is what was found, and not what was answered here.

@@ -271,7 +271,7 @@ pub(crate) fn apply_taken_over(
     let key = effect::key(run, id, call);
     let key = key.map_err(|refusal| Corrupt::new(name, refusal.to_string()))?;
     run.calls.update(id, |call| {
-        let doubt = Doubt::new(Reason::OwnerLost, lookup_at, absent_after);
+        let doubt = Doubt::of_other(lookup_at, absent_after);
         let is_new = Stage::of(call.effect.as_ref()) == Stage::NotThere;
         let effect = call.effect.get_or_insert_with(|| effect::intended(key));
         let status = EffectStatus::InDoubt(doubt);

@@ -247,12 +247,15 @@ pub(crate) fn takes_late(site: Site<'_>) -> Option<Vec<Event>> {
     Some(events)
 }
 
-/// What a late failure still changes: one that is sure ends the doubt about its own attempt.
+/// What a late failure still changes: one that is sure ends the doubt about its own attempt. Of
+/// what another run sent it says nothing.
 fn late_failure(site: Site<'_>, report: &Settle, failure: &Failure) -> Vec<Event> {
     let newest = site.call.attempts.last().map(|last| last.no);
     let next = next::table(failure.kind, failure.sent, site.semantics());
     let is_sure = next != next::Move::Reconcile && !doubt::proves_nothing(failure);
-    if site.call.phase != Phase::InDoubt || newest != Some(report.attempt) || !is_sure {
+    let open = effect::doubt(site.call);
+    let is_own = open.is_none_or(|open| !open.of_other) && newest == Some(report.attempt);
+    if site.call.phase != Phase::InDoubt || !is_own || !is_sure {
         return Vec::new();
     }
     let mut events = effect::absent(site.run, site.id, not_applied(failure));

@@ -534,24 +534,24 @@ impl Wire<AttemptState> for AttemptStateS1 {
 frozen! {
     EffectS1 = Effect {
         key: EffectKeyV1,
-        status: EffectStatusS1,
+        status: EffectStatusS6,
         first_sent_at: Option<i64>,
         lookups: u32,
     }
 }
 
 #[derive(Encode, Decode)]
-pub(super) enum EffectStatusS1 {
+pub(super) enum EffectStatusS6 {
     Intended,
     Dispatched,
-    InDoubt(DoubtS1),
+    InDoubt(DoubtS6),
     Applied(ReasonV1),
     PartlyApplied,
     Absent(ReasonV1),
     Compensated,
 }
 
-impl Wire<EffectStatus> for EffectStatusS1 {
+impl Wire<EffectStatus> for EffectStatusS6 {
     fn wire(domain: &EffectStatus) -> Self {
         match domain {
             EffectStatus::Intended => Self::Intended,
@@ -578,5 +578,11 @@ impl Wire<EffectStatus> for EffectStatusS1 {
 }
 
 frozen! {
-    DoubtS1 = Doubt { reason: ReasonV1, lookup_at: i64, absent_after: i64, asked: u32 }
+    DoubtS6 = Doubt {
+        reason: ReasonV1,
+        lookup_at: i64,
+        absent_after: i64,
+        asked: u32,
+        of_other: bool,
+    }
 }

@@ -286,6 +286,7 @@ fn writes() -> Vec<Call> {
         lookup_at: at(8_000),
         absent_after: Timestamp::from_millis(i64::MAX),
         asked: 2,
+        of_other: false,
     };
     let statuses = [
         EffectStatus::Intended,

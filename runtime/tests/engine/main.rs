@@ -8,6 +8,8 @@
 mod admission;
 mod alerts;
 mod answering;
+mod back_again;
+mod back_again;
 mod broken_word;
 mod budgets;
 mod bugs;

@@ -302,13 +302,14 @@ fn an_orphan() -> impl Strategy<Value = Orphan> {
 }
 
 fn an_effect() -> impl Strategy<Value = Effect> {
-    let doubt = (reason(), at(), at(), any::<u32>()).prop_map(
-        |(reason, lookup_at, absent_after, asked)| {
+    let doubt = (reason(), at(), at(), any::<u32>(), any::<bool>()).prop_map(
+        |(reason, lookup_at, absent_after, asked, of_other)| {
             EffectStatus::InDoubt(Doubt {
                 reason,
                 lookup_at,
                 absent_after,
                 asked,
+                of_other,
             })
         },
     );
