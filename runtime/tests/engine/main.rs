@@ -9,7 +9,6 @@ mod admission;
 mod alerts;
 mod answering;
 mod back_again;
-mod back_again;
 mod broken_word;
 mod budgets;
 mod bugs;
