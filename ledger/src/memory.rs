@@ -57,6 +57,13 @@ impl MemoryLedger {
         self.store.lock().aborted = runs.into_iter().collect();
     }
 
+    /// Bytes of all states that are kept, with their payloads.
+    #[cfg(any(test, feature = "conformance"))]
+    #[must_use]
+    pub fn kept_bytes(&self) -> u64 {
+        self.store.lock().kept_bytes()
+    }
+
     /// Changes the store, then knocks for what came up.
     fn change<T>(&self, change: impl FnOnce(&mut Store) -> T) -> T {
         let mut store = self.store.lock();

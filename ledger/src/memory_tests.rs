@@ -21,7 +21,7 @@ impl Subject for InMemory {
     fn reopen(&mut self) {}
 
     fn kept_bytes(&self) -> Option<u64> {
-        Some(self.0.store.lock().kept_bytes())
+        Some(self.0.kept_bytes())
     }
 
     fn forget(&mut self, _: Timestamp) -> bool {

@@ -18,6 +18,7 @@
 pub mod clock;
 pub mod executor;
 pub mod ids;
+pub mod ledger;
 pub mod rng;
 pub mod timers;
 
@@ -31,6 +32,7 @@ use mainstay_types::{Millis, Timestamp};
 pub use clock::VirtualClock;
 pub use executor::{Executor, LocalSpawner, Stuck};
 pub use ids::SeededIds;
+pub use ledger::SimLedger;
 pub use rng::SeededRng;
 pub use timers::VirtualTimers;
 

@@ -322,7 +322,7 @@ impl Store {
 /// Reading.
 impl Store {
     /// Bytes of all states that are kept, with their payloads.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "conformance"))]
     pub(super) fn kept_bytes(&self) -> u64 {
         let kept = self.runs.values().filter_map(|log| log.kept.as_ref());
         let bytes = kept.map(|(snapshot, _)| {

@@ -1,0 +1,145 @@
+//! A ledger on a disk that is slow, full, failing, or loses its power: what is written and not
+//! synced is gone then, from some point on.
+//!
+//! It adds to [`MemoryLedger`] the three moments at which a process can die around a commit
+//! ([`Moment`]), and what each kind of death leaves ([`Death`]). Nothing that anybody was told of
+//! may ever vanish, and no request may survive in part: the disk may be cruel, not broken.
+
+mod flight;
+mod lead;
+mod port;
+mod trouble;
+
+use std::sync::Arc;
+
+use mainstay_ledger::MemoryLedger;
+use mainstay_types::Rng;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::rng::SeededRng;
+use crate::timers::VirtualTimers;
+
+use flight::{Answer, Disk, Wish};
+use lead::Lead;
+pub use trouble::{Latency, Trouble};
+
+/// When a process dies, seen from a group of commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Moment {
+    /// Nothing of the group is on the disk.
+    Before,
+    /// It is written and not synced.
+    Written,
+    /// It is synced, and nobody has been told.
+    Synced,
+}
+
+/// How a process died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Death {
+    /// Killed: what was written is there, synced or not.
+    Kill,
+    /// The machine lost its power: what was written and not synced is there up to some request of
+    /// the group, and not beyond.
+    PowerLoss,
+}
+
+/// See the module. Clones are the same ledger.
+#[derive(Clone)]
+pub struct SimLedger(Arc<Shared>);
+
+struct Shared {
+    memory: MemoryLedger,
+    timers: VirtualTimers,
+    rng: SeededRng,
+    disk: Mutex<Disk>,
+    /// Somebody was told, or gave up driving the disk.
+    moved: Notify,
+    /// The process is at the moment that was asked for.
+    reached: Notify,
+}
+
+impl SimLedger {
+    /// An empty ledger without any trouble, whose power losses cut as `seed` has it.
+    #[must_use]
+    pub fn new(seed: u64, timers: &VirtualTimers) -> Self {
+        Self(Arc::new(Shared {
+            memory: MemoryLedger::new(),
+            timers: timers.clone(),
+            rng: SeededRng::stream(seed, "disk"),
+            disk: Mutex::new(Disk::new()),
+            moved: Notify::new(),
+            reached: Notify::new(),
+        }))
+    }
+
+    /// The disk is like this from now on.
+    pub fn trouble(&self, trouble: Trouble) {
+        self.0.disk.lock().trouble = trouble;
+    }
+
+    /// How many groups were begun since the ledger was made.
+    #[must_use]
+    pub fn groups(&self) -> u64 {
+        self.0.disk.lock().groups
+    }
+
+    /// What is durable, without the disk's time.
+    #[must_use]
+    pub fn memory(&self) -> &MemoryLedger {
+        &self.0.memory
+    }
+
+    /// Lets the disk stand still at `moment` of the `group`-th group, from 1 and counted as
+    /// [`SimLedger::groups`] does, until the process dies; [`SimLedger::reached`] tells when.
+    pub fn stop_at(&self, group: u64, moment: Moment) {
+        self.0.disk.lock().stop = Some((group, moment));
+    }
+
+    /// Several workers stand on it from now on, each with a lease. Without it a worker that begins
+    /// is the only one, as on a store that one process locks.
+    pub fn share(&self) {
+        self.0.disk.lock().is_shared = true;
+    }
+
+    /// Waits until the disk stands still where [`SimLedger::stop_at`] said.
+    pub async fn reached(&self) {
+        self.0.reached.notified().await;
+    }
+
+    /// Settles what is on the disk after its process died. Call it after everything that used the
+    /// ledger is gone, and before anybody uses it again.
+    pub fn die(&self, death: Death) {
+        let (pieces, has_failed) = self.0.disk.lock().die();
+        // After a failed sync a kernel may have dropped what it could not write.
+        let survive = match death {
+            Death::Kill if !has_failed => pieces.len(),
+            Death::Kill | Death::PowerLoss => self.draw(pieces.len() + 1),
+        };
+        for wish in pieces.into_iter().take(survive) {
+            // Nobody is left to be told.
+            drop(flight::carried_out(&self.0.memory, wish));
+        }
+    }
+
+    fn draw(&self, below: usize) -> usize {
+        let below = u64::try_from(below).unwrap_or(u64::MAX).max(1);
+        usize::try_from(self.0.rng.next_u64() % below).unwrap_or(0)
+    }
+
+    /// Asks the disk for `wish` and waits for what becomes of it.
+    async fn ask(&self, wish: Wish) -> Answer {
+        let ticket = self.0.disk.lock().queue(wish);
+        loop {
+            let moved = self.0.moved.notified();
+            if let Some(answer) = self.0.disk.lock().answers.remove(&ticket) {
+                return answer;
+            }
+            match Lead::take(&self.0) {
+                Some(lead) => lead.group().await,
+                None => moved.await,
+            }
+        }
+    }
+}
