@@ -134,7 +134,7 @@ const PLACES: &[Place] = &[
     // An experiment tries engines on a real store, as a user would have one.
     place(
         "mainstay-chaos",
-        "crates/chaos",
+        "chaos",
         Uses::Only(&[
             "mainstay-types",
             "mainstay-graph",
