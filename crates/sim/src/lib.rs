@@ -19,6 +19,7 @@ pub mod clock;
 pub mod executor;
 pub mod ids;
 pub mod ledger;
+pub mod provider;
 pub mod rng;
 pub mod timers;
 

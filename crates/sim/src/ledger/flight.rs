@@ -8,9 +8,10 @@ use std::task::{Context, Poll, Waker};
 use mainstay_ledger::{
     CommitRequest, Enqueued, InboxCommand, Ledger, LedgerError, MemoryLedger, Verdict,
 };
-use mainstay_types::{MessageId, RunId, limits};
+use mainstay_types::{MessageId, Millis, RunId, limits};
 
 use super::Moment;
+use super::journal::{Append, appends};
 use super::trouble::Trouble;
 
 /// What somebody wants of the disk.
@@ -184,7 +185,7 @@ impl Disk {
     }
 
     /// What is written is synced; or nobody knows any more, and it stays written.
-    pub(super) fn sync(&mut self, memory: &MemoryLedger) {
+    pub(super) fn sync(&mut self, carry_out: impl Fn(Wish) -> Answer) {
         let wishes = match self.flight.take() {
             Some(Flight::Written(wishes)) => wishes,
             other => {
@@ -204,7 +205,7 @@ impl Disk {
             return;
         }
         let synced = wishes.into_iter();
-        let synced = synced.map(|(ticket, wish)| (ticket, carried_out(memory, wish)));
+        let synced = synced.map(|(ticket, wish)| (ticket, carry_out(wish)));
         self.flight = Some(Flight::Synced(synced.collect()));
     }
 
@@ -242,12 +243,18 @@ impl Disk {
     }
 }
 
-/// Makes `wish` durable.
-pub(super) fn carried_out(memory: &MemoryLedger, wish: Wish) -> Answer {
+/// Makes `wish` durable at `at`; what it wrote.
+pub(super) fn carried_out(memory: &MemoryLedger, wish: Wish, at: Millis) -> (Answer, Vec<Append>) {
     match wish {
-        Wish::Commit(requests) => Answer::Committed(ready(memory.commit(requests))),
+        Wish::Commit(requests) => {
+            let verdicts = ready(memory.commit(requests.clone()));
+            let told = verdicts.as_deref().unwrap_or_default();
+            let written = appends(&requests, told, at);
+            (Answer::Committed(verdicts), written)
+        }
         Wish::Enqueue(run, message, command) => {
-            Answer::Enqueued(ready(memory.enqueue(run, message, command)))
+            let enqueued = ready(memory.enqueue(run, message, command));
+            (Answer::Enqueued(enqueued), Vec::new())
         }
     }
 }

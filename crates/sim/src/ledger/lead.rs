@@ -39,7 +39,8 @@ impl<'a> Lead<'a> {
         }
         self.stand_still_at(Moment::Written).await;
         self.pass(latency.sync).await;
-        self.0.disk.lock().sync(&self.0.memory);
+        let shared = self.0;
+        shared.disk.lock().sync(|wish| shared.carry_out(wish));
         self.stand_still_at(Moment::Synced).await;
         self.pass(latency.tell).await;
         self.0.disk.lock().tell();

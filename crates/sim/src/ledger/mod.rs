@@ -6,14 +6,16 @@
 //! may ever vanish, and no request may survive in part: the disk may be cruel, not broken.
 
 mod flight;
+mod journal;
 mod lead;
 mod port;
 mod trouble;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainstay_ledger::MemoryLedger;
-use mainstay_types::Rng;
+use mainstay_types::{Clock, Rng, RunId, Seq};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -21,6 +23,7 @@ use crate::rng::SeededRng;
 use crate::timers::VirtualTimers;
 
 use flight::{Answer, Disk, Wish};
+pub use journal::Append;
 use lead::Lead;
 pub use trouble::{Latency, Trouble};
 
@@ -54,10 +57,32 @@ struct Shared {
     timers: VirtualTimers,
     rng: SeededRng,
     disk: Mutex<Disk>,
+    journal: Mutex<Journal>,
     /// Somebody was told, or gave up driving the disk.
     moved: Notify,
     /// The process is at the moment that was asked for.
     reached: Notify,
+}
+
+/// The appends, and how far each run has come by them.
+#[derive(Default)]
+struct Journal {
+    appends: Vec<Append>,
+    heads: BTreeMap<RunId, Seq>,
+}
+
+impl Shared {
+    /// Makes `wish` durable, and notes what it wrote.
+    fn carry_out(&self, wish: Wish) -> Answer {
+        let at = self.timers.clock().monotonic();
+        let (answer, appends) = flight::carried_out(&self.memory, wish, at);
+        let mut journal = self.journal.lock();
+        for append in appends {
+            journal.heads.insert(append.run, append.last);
+            journal.appends.push(append);
+        }
+        answer
+    }
 }
 
 impl SimLedger {
@@ -69,6 +94,7 @@ impl SimLedger {
             timers: timers.clone(),
             rng: SeededRng::stream(seed, "disk"),
             disk: Mutex::new(Disk::new()),
+            journal: Mutex::new(Journal::default()),
             moved: Notify::new(),
             reached: Notify::new(),
         }))
@@ -89,6 +115,19 @@ impl SimLedger {
     #[must_use]
     pub fn memory(&self) -> &MemoryLedger {
         &self.0.memory
+    }
+
+    /// Everything that was written, in the order of the commits.
+    #[must_use]
+    pub fn appends(&self) -> Vec<Append> {
+        self.0.journal.lock().appends.clone()
+    }
+
+    /// How far the log of `run` has come on the disk; 0 for a run that is not there.
+    #[must_use]
+    pub fn durable(&self, run: RunId) -> Seq {
+        let journal = self.0.journal.lock();
+        journal.heads.get(&run).copied().unwrap_or_default()
     }
 
     /// Lets the disk stand still at `moment` of the `group`-th group, from 1 and counted as
@@ -119,7 +158,7 @@ impl SimLedger {
         };
         for wish in pieces.into_iter().take(survive) {
             // Nobody is left to be told.
-            drop(flight::carried_out(&self.0.memory, wish));
+            drop(self.0.carry_out(wish));
         }
     }
 
