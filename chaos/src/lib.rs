@@ -1,8 +1,30 @@
-//! Experiments on real services that fail on purpose: what a way of retrying does to the world.
+//! Chaos: the same production engine under thousands of fault schedules, in virtual time.
 //!
-//! Each experiment is a folder below `experiment/`: its faults in one file of numbers, the service
-//! that has them, a scripted stand-in for the model, and the ways that are compared. What really
-//! happened is read from the service's own table. It must never be asked of the code under test,
-//! and no experiment needs a model, a network beyond the loopback or a store that was there before.
+//! [`campaign`] is for `cargo test`: a class, doubles of its dependencies, a workload, faults, and
+//! the guarantees that have to hold. What happened is read from the log, from the receivers' own
+//! tables and from what callers were told, never from the code under test.
 
+#[cfg(feature = "experiment")]
 pub mod experiment;
+pub mod fault;
+pub mod guarantee;
+pub mod meeting;
+pub mod report;
+pub mod schedule;
+
+mod campaign;
+mod facts;
+mod mutant;
+mod rng;
+mod targets;
+mod world;
+
+pub use campaign::{
+    Blast, Campaign, Check, Faults, Finding, Guarantees, Misuse, Receiver, RunEnd, World, campaign,
+};
+pub use fault::{Fault, Kind};
+pub use guarantee::Guarantee;
+pub use mainstay_sim::provider::{SimModel, SimReceiver};
+pub use report::Report;
+pub use rng::Rng;
+pub use schedule::Schedule;

@@ -115,25 +115,30 @@ impl Executor {
     /// Polls what can go on until nothing can; time stands still. Panics like
     /// [`Executor::block_on`] when the bound on polls is used up.
     pub fn run_until_stalled(&self) {
-        let mut left = self.polls_max;
-        self.drain(&mut left, &mut |_| false)
+        self.try_run_for(Millis::ZERO)
             .unwrap_or_else(|stuck| panic!("{stuck}"));
     }
 
     /// Lets `length` of virtual time pass; every timer that is due in it fires at its own moment
     /// and what it wakes runs then.
     pub fn run_for(&self, length: Millis) {
+        self.try_run_for(length)
+            .unwrap_or_else(|stuck| panic!("{stuck}"));
+    }
+
+    /// [`Executor::run_for`] with an error instead of a panic.
+    pub fn try_run_for(&self, length: Millis) -> Result<(), Stuck> {
         let end = self.timers.clock().monotonic() + length;
         let mut left = self.polls_max;
         loop {
-            self.drain(&mut left, &mut |_| false)
-                .unwrap_or_else(|stuck| panic!("{stuck}"));
+            self.drain(&mut left, &mut |_| false)?;
             match self.timers.next_due() {
-                Some(due) if due <= end => self.timers.advance_to(due),
+                Some(due) if due <= end && Millis::ZERO < length => self.timers.advance_to(due),
                 Some(_) | None => break,
             }
         }
         self.timers.advance_to(end);
+        Ok(())
     }
 
     /// Runs `future`, and with it everything spawned, until it ends; jumps to the next timer when

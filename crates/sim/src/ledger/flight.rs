@@ -43,6 +43,8 @@ pub(super) struct Disk {
     pub(super) stop: Option<(u64, Moment)>,
     pub(super) answers: BTreeMap<u64, Answer>,
     pub(super) is_led: bool,
+    /// It is where the process is to die.
+    pub(super) stands_still: bool,
     /// Leases are kept.
     pub(super) is_shared: bool,
     poisoned: Option<String>,
@@ -110,6 +112,7 @@ impl Disk {
             stop: None,
             answers: BTreeMap::new(),
             is_led: false,
+            stands_still: false,
             is_shared: false,
             poisoned: None,
             lost: Vec::new(),
@@ -117,6 +120,10 @@ impl Disk {
             waiting: VecDeque::new(),
             flight: None,
         }
+    }
+
+    pub(super) const fn is_poisoned(&self) -> bool {
+        self.poisoned.is_some()
     }
 
     pub(super) fn queue(&mut self, wish: Wish) -> u64 {
@@ -232,7 +239,7 @@ impl Disk {
     pub(super) fn die(&mut self) -> (Vec<Wish>, bool) {
         self.waiting.clear();
         self.answers.clear();
-        (self.stop, self.is_led) = (None, false);
+        (self.stop, self.is_led, self.stands_still) = (None, false, false);
         let has_failed = self.poisoned.take().is_some();
         let mut written = std::mem::take(&mut self.lost);
         if let Some(Flight::Written(wishes)) = self.flight.take() {

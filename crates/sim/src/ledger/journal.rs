@@ -3,7 +3,8 @@
 //! It is not read by any engine: it says what was on the disk when, for whoever holds the engine
 //! to its promises.
 
-use mainstay_ledger::{CommitRequest, Stamped, Verdict};
+use mainstay_ledger::{CommitRequest, Op, Stamped, Verdict};
+use mainstay_machine::Summary;
 use mainstay_types::{Epoch, Millis, RunId, Seq};
 
 /// The events that one commit made durable of one run.
@@ -19,6 +20,8 @@ pub struct Append {
     pub at: Millis,
     /// The events, in order; never empty.
     pub events: Vec<Stamped>,
+    /// The run's row as its writer has it after them.
+    pub summary: Option<Summary>,
 }
 
 /// The appends of requests that were committed.
@@ -38,6 +41,10 @@ pub(super) fn appends(requests: &[CommitRequest], verdicts: &[Verdict], at: Mill
                     last: *last,
                     at,
                     events: part.events.clone(),
+                    summary: part.ops.iter().rev().find_map(|op| match op {
+                        Op::Summary(summary) => Some(summary.clone()),
+                        _ => None,
+                    }),
                 }),
         );
     }

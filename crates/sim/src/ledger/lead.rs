@@ -50,6 +50,7 @@ impl<'a> Lead<'a> {
     async fn stand_still_at(&self, moment: Moment) {
         let is_here = self.0.disk.lock().stops_at(moment);
         if is_here {
+            self.0.disk.lock().stands_still = true;
             self.0.reached.notify_one();
             pending().await
         }

@@ -105,6 +105,18 @@ impl SimLedger {
         self.0.disk.lock().trouble = trouble;
     }
 
+    /// What is wrong with the disk now.
+    #[must_use]
+    pub fn troubles(&self) -> Trouble {
+        self.0.disk.lock().trouble
+    }
+
+    /// Whether a sync has failed, so that nothing more is taken until the process dies.
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        self.0.disk.lock().is_poisoned()
+    }
+
     /// How many groups were begun since the ledger was made.
     #[must_use]
     pub fn groups(&self) -> u64 {
@@ -123,6 +135,11 @@ impl SimLedger {
         self.0.journal.lock().appends.clone()
     }
 
+    /// What `read` makes of everything that was written so far, in the order of the commits.
+    pub fn with_appends<T>(&self, read: impl FnOnce(&[Append]) -> T) -> T {
+        read(&self.0.journal.lock().appends)
+    }
+
     /// How far the log of `run` has come on the disk; 0 for a run that is not there.
     #[must_use]
     pub fn durable(&self, run: RunId) -> Seq {
@@ -134,6 +151,17 @@ impl SimLedger {
     /// [`SimLedger::groups`] does, until the process dies; [`SimLedger::reached`] tells when.
     pub fn stop_at(&self, group: u64, moment: Moment) {
         self.0.disk.lock().stop = Some((group, moment));
+    }
+
+    /// Whether the disk stands still where [`SimLedger::stop_at`] said.
+    #[must_use]
+    pub fn stands_still(&self) -> bool {
+        self.0.disk.lock().stands_still
+    }
+
+    /// Lets the disk stand still nowhere.
+    pub fn disarm(&self) {
+        self.0.disk.lock().stop = None;
     }
 
     /// Several workers stand on it from now on, each with a lease. Without it a worker that begins

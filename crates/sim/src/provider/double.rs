@@ -86,16 +86,17 @@ type End = Option<(Millis, Result<Payload, Failure>)>;
 
 impl Double {
     /// The double of `name` in the world of `outside`; `own` is the dependency that it stands for,
-    /// `effect` what the class says of its effects.
+    /// `effect` what the class says of its effects, and whether it does one key once.
     #[must_use]
     pub fn new(
         name: &str,
         kind: &Kind,
-        (own, effect): (&Arc<dyn Provider>, Option<&EffectContract>),
+        (own, effect): (&Arc<dyn Provider>, Option<(&EffectContract, bool)>),
         outside: &Outside,
     ) -> Self {
-        let writes = effect.filter(|_| kind.is_write()).map(|effect| Writes {
-            manner: Manner::of(effect.resolution, effect.receiver_key_ttl),
+        let effect = effect.filter(|_| kind.is_write());
+        let writes = effect.map(|(effect, once)| Writes {
+            manner: Manner::of(effect.resolution, (once, effect.receiver_key_ttl)),
             bound: effect.receiver_bound,
         });
         Self(Arc::new(Shared {
@@ -118,6 +119,12 @@ impl Double {
     #[must_use]
     pub fn is_write(&self) -> bool {
         self.0.writes.is_some()
+    }
+
+    /// Whether it says what each attempt costs.
+    #[must_use]
+    pub fn names_its_price(&self) -> bool {
+        self.0.traits.cost.is_some()
     }
 
     /// Every request and look-up, in the order of arrival.
@@ -150,6 +157,7 @@ impl Shared {
             is_look_up,
             at: self.outside.now(),
             run: cx.run,
+            tenant: cx.tenant.clone(),
             call: cx.call.clone(),
             attempt: cx.attempt,
             rung: cx.rung.get(),
@@ -157,6 +165,7 @@ impl Shared {
             fence: cx.fence,
             time_left: cx.time_left,
             durable: self.outside.durable(cx.run),
+            ends_at: None,
             twisted: false,
         }
     }
@@ -169,14 +178,27 @@ impl Shared {
         let mut arrival = self.arrival(nth, false, cx);
         let twist = self.outside.twists.request(&arrival);
         arrival.twisted = twist != Twist::NONE;
+        let place = state.arrivals.len();
         state.arrivals.push(arrival);
+        let end = self.served(&mut state, (request, cx), (nth, twist));
+        state.arrivals[place].ends_at = end.as_ref().map(|(takes, _)| self.outside.now() + *takes);
+        end
+    }
+
+    /// What becomes of the `nth` request.
+    fn served(
+        &self,
+        state: &mut State,
+        (request, cx): (&Payload, &AttemptContext),
+        (nth, twist): (u64, Twist),
+    ) -> End {
         let now = self.outside.now();
         let takes = self.traits.spread.draw(self.outside.seed, &self.name, nth) + twist.delay;
-        if let Some(full) = self.is_full(&mut state, now, takes) {
+        if let Some(full) = self.is_full(state, now, takes) {
             return Some((Millis::new(1), Err(full)));
         }
-        self.pass(&mut state);
-        self.becomes(&mut state, (request, cx), (takes, twist.deed))
+        self.pass(state);
+        self.becomes(state, (request, cx), (takes, twist.deed))
     }
 
     /// What a request beyond the capacity is answered.

@@ -38,13 +38,21 @@ pub(super) enum Manner {
 }
 
 impl Manner {
-    /// Of a receiver about which one finds out like this.
-    pub(super) const fn of(resolution: Resolution, memory: Option<Millis>) -> Self {
+    /// Of a receiver about which one finds out like this; `once`: it does one key once.
+    pub(super) const fn of(resolution: Resolution, (once, memory): (bool, Option<Millis>)) -> Self {
         match resolution {
-            Resolution::ByKey => Self::Once { memory },
             Resolution::ByUpsert => Self::Once { memory: None },
-            Resolution::ByStatus | Resolution::ByBusinessKey | Resolution::ByLedger => Self::Again,
             Resolution::ByHuman => Self::Mute,
+            Resolution::ByKey
+            | Resolution::ByStatus
+            | Resolution::ByBusinessKey
+            | Resolution::ByLedger => {
+                if once {
+                    Self::Once { memory }
+                } else {
+                    Self::Again
+                }
+            }
         }
     }
 }
@@ -84,7 +92,10 @@ impl Table {
     }
 
     fn land(&mut self, at: Millis, landing: Landing, manner: Manner) {
-        if matches!(manner, Manner::Once { .. }) && self.known(&landing.key, at, manner).is_some() {
+        let known = self.known(&landing.key, at, manner);
+        // What was done in part is completed by a request that is done whole.
+        let is_there = known.is_some_and(|known| !known.in_part || landing.in_part);
+        if is_there && matches!(manner, Manner::Once { .. }) {
             return;
         }
         self.applied.push(Applied {
@@ -98,16 +109,17 @@ impl Table {
         });
     }
 
-    /// What the receiver knows at `now` of `key`: its first change under it, as long as it
-    /// remembers.
+    /// What the receiver knows at `now` of `key`: its first whole change under it, else a part, as
+    /// long as it remembers.
     pub(super) fn known(&self, key: &EffectKey, now: Millis, manner: Manner) -> Option<&Applied> {
         let memory = match manner {
             Manner::Once { memory } => memory,
             Manner::Again | Manner::Mute => None,
         };
-        self.applied.iter().find(|applied| {
+        let known = self.applied.iter().filter(|applied| {
             let is_remembered = memory.is_none_or(|memory| now < applied.at + memory);
             applied.key == *key && is_remembered
-        })
+        });
+        known.min_by_key(|applied| applied.in_part)
     }
 }

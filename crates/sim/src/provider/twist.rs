@@ -1,6 +1,6 @@
 //! What is different about one request or look-up, said by whoever plans faults.
 
-use mainstay_types::{AttemptNo, EffectKey, Epoch, Failure, Millis, RunId, Seq};
+use mainstay_types::{AttemptNo, EffectKey, Epoch, Failure, Millis, RunId, Seq, Tenant};
 
 /// A request, or a look-up, as it reached a double.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Arrival {
     pub at: Millis,
     /// For which run.
     pub run: RunId,
+    /// Whose run.
+    pub tenant: Tenant,
     /// The call's path.
     pub call: String,
     /// The how-manieth attempt; of a look-up: of the attempt it is about.
@@ -29,7 +31,9 @@ pub struct Arrival {
     pub time_left: Millis,
     /// How far the run's log had come on the disk.
     pub durable: Seq,
-    /// What the fault that befell it did, if one did.
+    /// When its sender hears the end of it, if that sender still lives; `None`: never.
+    pub ends_at: Option<Millis>,
+    /// Whether a fault befell it.
     pub twisted: bool,
 }
 

@@ -1,0 +1,150 @@
+//! G3: authorised amounts stay within the limits at every prefix of the log; each attempt is
+//! settled once, and nothing stays reserved for what is over.
+
+use std::collections::BTreeMap;
+
+use mainstay_machine::{AttemptEnd, Event, Run};
+use mainstay_sim::provider::Arrival;
+use mainstay_types::{AttemptNo, CallId, CostUnits, RunId, Sent};
+
+use super::{Breaches, Step, Watch};
+use crate::facts::Facts;
+
+#[derive(Default)]
+pub(super) struct G3 {
+    /// What is out, with what was reserved for it.
+    out: BTreeMap<(RunId, CallId, AttemptNo), CostUnits>,
+    /// Answers that were priced otherwise than reserved: whose, which attempt, both numbers.
+    priced: Vec<(RunId, String, AttemptNo, [CostUnits; 2])>,
+}
+
+impl Watch for G3 {
+    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
+        match step.event {
+            Event::AttemptStarted(started) => {
+                let attempt = (step.id, started.call, started.attempt);
+                self.out.insert(attempt, started.cost);
+                is_within(step, breaches);
+            }
+            Event::AttemptSettled {
+                call,
+                attempt,
+                end,
+                cost,
+                ..
+            } => self.is_priced(step, (*call, *attempt), (end, *cost), breaches),
+            Event::AttemptInterrupted { call, attempt, .. } => {
+                self.ends(step, (*call, *attempt), breaches);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, facts: &Facts, runs: &BTreeMap<RunId, Run>, breaches: &mut Breaches) {
+        for (run, path, attempt, [cost, reserved]) in &self.priced {
+            let arrivals = facts
+                .outside
+                .iter()
+                .filter(|outside| !outside.names_its_price);
+            let mut arrivals = arrivals.flat_map(|outside| &outside.arrivals);
+            let is_it = |arrival: &Arrival| {
+                arrival.run == *run && arrival.call == *path && arrival.attempt == *attempt
+            };
+            if arrivals.any(|arrival| !arrival.is_look_up && is_it(arrival)) {
+                breaches.add(format_args!(
+                    "{path}/{attempt} of run {run} is charged {cost}, reserved were {reserved}"
+                ));
+            }
+        }
+        let closed = |run: &RunId| {
+            let head = runs.get(run).and_then(Run::head);
+            head.is_some_and(|head| head.closed)
+        };
+        for (run, call, attempt) in self
+            .out
+            .keys()
+            .filter(|(run, ..)| facts.ended && closed(run))
+        {
+            breaches.add(format_args!(
+                "call {call}/{attempt} of run {run} is never settled"
+            ));
+        }
+    }
+}
+
+impl G3 {
+    /// What was reserved for an attempt that ends now.
+    fn ends(
+        &mut self,
+        step: &Step<'_>,
+        (call, attempt): (CallId, AttemptNo),
+        breaches: &mut Breaches,
+    ) -> Option<CostUnits> {
+        let reserved = self.out.remove(&(step.id, call, attempt));
+        if reserved.is_none() {
+            breaches.add(format_args!(
+                "{}/{attempt} of run {} is settled twice",
+                step.run.path(call),
+                step.id
+            ));
+        }
+        reserved
+    }
+
+    /// An attempt that never left costs nothing; one that was answered costs what its provider
+    /// says, else what was reserved.
+    fn is_priced(
+        &mut self,
+        step: &Step<'_>,
+        (call, attempt): (CallId, AttemptNo),
+        (end, cost): (&AttemptEnd, CostUnits),
+        breaches: &mut Breaches,
+    ) {
+        let Some(reserved) = self.ends(step, (call, attempt), breaches) else {
+            return;
+        };
+        let path = step.run.path(call);
+        match end {
+            AttemptEnd::Failed(failure) if failure.sent == Sent::NotSent => {
+                if cost != CostUnits::ZERO {
+                    breaches.add(format_args!(
+                        "{path}/{attempt} of run {} never left, and {cost} are charged",
+                        step.id
+                    ));
+                }
+            }
+            AttemptEnd::Answered if cost != reserved => {
+                self.priced.push((step.id, path, attempt, [cost, reserved]));
+            }
+            AttemptEnd::Answered | AttemptEnd::Failed(_) => {}
+        }
+    }
+}
+
+/// The limits bound what is authorised; what an attempt really took may be more, and then nothing
+/// more starts.
+fn is_within(step: &Step<'_>, breaches: &mut Breaches) {
+    let Some(head) = step.run.head() else {
+        return;
+    };
+    let (budget, limits) = (&head.lap.budget, &head.lap.budget.limits);
+    let authorised = budget.spent + budget.reserved;
+    if limits.cost_units < authorised {
+        breaches.add(format_args!(
+            "run {}: {authorised} authorised of {}",
+            step.id, limits.cost_units
+        ));
+    }
+    if limits.retry_tokens < budget.retry_used {
+        breaches.add(format_args!(
+            "run {}: {} retries of {}",
+            step.id, budget.retry_used, limits.retry_tokens
+        ));
+    }
+    if limits.concurrency_tokens < budget.in_flight {
+        breaches.add(format_args!(
+            "run {}: {} attempts at once of {}",
+            step.id, budget.in_flight, limits.concurrency_tokens
+        ));
+    }
+}

@@ -1,0 +1,120 @@
+//! G6: one effect per key, and what the log says of it is what the receiver's table says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mainstay_machine::{EffectStatus, Event, Run};
+use mainstay_types::{CallId, EffectKey, Reason, RunId};
+
+use super::{Breaches, Step, Watch};
+use crate::facts::Facts;
+use crate::fault::Kind;
+
+#[derive(Default)]
+pub(super) struct G6 {
+    /// Who says to have done it: by what was answered or found, not by what another one found.
+    doers: BTreeMap<EffectKey, BTreeSet<(RunId, CallId)>>,
+}
+
+impl Watch for G6 {
+    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
+        let Event::EffectApplied { call, reason, .. } = step.event else {
+            return;
+        };
+        if *reason == Reason::AdoptedFromOtherRun {
+            return;
+        }
+        let effect = step
+            .run
+            .calls()
+            .get(*call)
+            .and_then(|call| call.effect.as_ref());
+        let Some(effect) = effect else {
+            return;
+        };
+        let doers = self.doers.entry(effect.key.clone()).or_default();
+        doers.insert((step.id, *call));
+        if 1 < doers.len() {
+            breaches.add(format_args!(
+                "{} was done by {} calls",
+                effect.key,
+                doers.len()
+            ));
+        }
+    }
+
+    fn end(&mut self, facts: &Facts, runs: &BTreeMap<RunId, Run>, breaches: &mut Breaches) {
+        for outside in facts.outside.iter().filter(|outside| outside.is_write) {
+            let mut times: BTreeMap<&EffectKey, usize> = BTreeMap::new();
+            for applied in outside.applied.iter().filter(|applied| !applied.in_part) {
+                *times.entry(&applied.key).or_default() += 1;
+            }
+            for (key, times) in times.into_iter().filter(|(_, times)| 1 < *times) {
+                breaches.add(format_args!(
+                    "{}: {key} was done {times} times",
+                    outside.name
+                ));
+            }
+        }
+        for (id, run) in runs {
+            for (call, of_it) in run.calls().iter() {
+                if let Some(effect) = &of_it.effect {
+                    let told = format!("{} of run {id}", run.path(call));
+                    is_true(facts, (*id, &effect.key, &effect.status), &told, breaches);
+                }
+            }
+        }
+    }
+}
+
+fn is_true(
+    facts: &Facts,
+    (run, key, status): (RunId, &EffectKey, &EffectStatus),
+    told: &str,
+    breaches: &mut Breaches,
+) {
+    let whole = facts.outside.iter().flat_map(|outside| &outside.applied);
+    let mut whole = whole.filter(|applied| !applied.in_part && applied.key == *key);
+    // What another run did under the key later is that one's.
+    let (is_done, did_it) = match whole.next() {
+        Some(applied) => (true, applied.run == run),
+        None => (false, false),
+    };
+    match status {
+        EffectStatus::Applied(_) if !is_done => {
+            breaches.add(format_args!(
+                "{told} is said to be applied, its receiver did nothing"
+            ));
+        }
+        // It is the other run's that is held to the truth.
+        EffectStatus::Absent(Reason::KeyHeldByOtherRun) => {}
+        EffectStatus::Absent(why) if did_it && !is_early(facts) => {
+            breaches.add(format_args!(
+                "{told} is said not to be applied ({why:?}), it was done"
+            ));
+        }
+        EffectStatus::Dispatched | EffectStatus::InDoubt(_) if facts.ended => {
+            breaches.add(format_args!("{told} is unknown in the end"));
+        }
+        EffectStatus::Intended
+        | EffectStatus::Dispatched
+        | EffectStatus::InDoubt(_)
+        | EffectStatus::Applied(_)
+        | EffectStatus::PartlyApplied
+        | EffectStatus::Compensated
+        | EffectStatus::Absent(_) => {}
+    }
+}
+
+/// "Not found" is believed once nothing can land any more. A process that begins after somebody set
+/// the clock forward takes the jump for time that has passed, and believes it too early.
+fn is_early(facts: &Facts) -> bool {
+    const BEGINS: [Kind; 4] = [
+        Kind::Killed,
+        Kind::PowerLoss,
+        Kind::FailedSync,
+        Kind::Usurped,
+    ];
+    let jumped = facts.hits_of(&[Kind::ClockForward]).map(|hit| hit.at).min();
+    let began = facts.hits_of(&BEGINS).map(|hit| hit.at).max();
+    matches!((jumped, began), (Some(jumped), Some(began)) if jumped <= began)
+}

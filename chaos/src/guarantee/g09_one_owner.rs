@@ -1,0 +1,58 @@
+//! G9: every append carries its owner's epoch; an epoch begins by one event, one above the last,
+//! and nothing of an older one follows.
+
+use std::collections::BTreeMap;
+
+use mainstay_machine::{Event, Run};
+use mainstay_types::{Epoch, RunId, Seq};
+
+use super::{Breaches, Step, Watch};
+use crate::facts::Facts;
+
+#[derive(Default)]
+pub(super) struct G9 {
+    epochs: BTreeMap<RunId, Epoch>,
+    /// Under which epoch the append up to there was written.
+    written: BTreeMap<(RunId, Seq), Epoch>,
+}
+
+impl Watch for G9 {
+    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
+        let epoch = step.append.epoch;
+        if step.ends_append() {
+            self.written.insert((step.id, step.seq), epoch);
+        }
+        let begins = match step.event {
+            Event::RunStarted(_) => Some(Epoch(1)),
+            Event::LeaseTaken(lease) => Some(lease.epoch),
+            _ => None,
+        };
+        let before = self.epochs.get(&step.id).copied();
+        match (before, begins) {
+            (None, Some(begins)) if begins == Epoch(1) => {}
+            (Some(before), Some(begins)) if begins.get() == before.get() + 1 => {}
+            (Some(before), None) if before == epoch => {}
+            (before, _) => breaches.add(format_args!(
+                "run {}: {} in epoch {epoch}, its owner's is {before:?}",
+                step.id,
+                step.event.name()
+            )),
+        }
+        self.epochs.insert(
+            step.id,
+            begins.unwrap_or(epoch).max(before.unwrap_or_default()),
+        );
+    }
+
+    fn end(&mut self, facts: &Facts, _: &BTreeMap<RunId, Run>, breaches: &mut Breaches) {
+        for acked in &facts.acked {
+            let written = self.written.get(&(acked.run, acked.last));
+            if let Some(written) = written.filter(|written| **written != acked.epoch) {
+                breaches.add(format_args!(
+                    "run {}: an append of epoch {} was taken in epoch {written}",
+                    acked.run, acked.epoch
+                ));
+            }
+        }
+    }
+}

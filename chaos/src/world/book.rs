@@ -1,0 +1,192 @@
+//! What callers asked for and were told, by the clock of the world.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use mainstay_class::{Class, Value};
+use mainstay_dispatch::encode;
+use mainstay_machine::OutcomeKind;
+use mainstay_runtime::{Answer, Engine, EngineError, RunHandle};
+use mainstay_sim::VirtualTimers;
+use mainstay_types::{BoxFuture, Clock, Millis, Payload, RunId, Timers};
+use parking_lot::Mutex;
+
+/// How long a caller waits before it asks again after an error.
+const AGAIN_AFTER: Millis = Millis::new(250);
+
+/// A run that a caller wants.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    /// Its number in the world, from 0.
+    pub(crate) no: usize,
+    /// Its start key.
+    pub(crate) key: String,
+    /// Its tenant.
+    pub(crate) tenant: String,
+}
+
+/// Something that a caller heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The run is durable.
+    Started(RunId),
+    /// The answer is there: how its lap ended.
+    Ready(OutcomeKind, Option<Payload>),
+    /// The outcome will come later.
+    Later,
+    /// The outcome.
+    Outcome(OutcomeKind, Option<Payload>),
+    /// The wish to cancel is durable.
+    Canceled,
+}
+
+/// One line of the book.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Which order.
+    pub order: usize,
+    /// When, since the world began.
+    pub at: Millis,
+    /// What.
+    pub told: Told,
+}
+
+/// What was told to whom. No crash takes it away.
+#[derive(Default)]
+pub(crate) struct Book(Mutex<Vec<Line>>);
+
+impl Book {
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        self.0.lock().clone()
+    }
+
+    fn write(&self, order: &Order, timers: &VirtualTimers, told: Told) {
+        self.0.lock().push(Line {
+            order: order.no,
+            at: timers.clock().monotonic(),
+            told,
+        });
+    }
+
+    /// Which run an order stands for, as its caller heard first.
+    pub(crate) fn run_of(&self, order: usize) -> Option<RunId> {
+        self.0.lock().iter().find_map(|line| match line.told {
+            Told::Started(run) if line.order == order => Some(run),
+            _ => None,
+        })
+    }
+
+    /// How the run of `order` ended, as its caller heard.
+    pub(crate) fn outcome_of(&self, order: usize) -> Option<OutcomeKind> {
+        self.0.lock().iter().find_map(|line| match line.told {
+            Told::Outcome(kind, _) if line.order == order => Some(kind),
+            _ => None,
+        })
+    }
+
+    /// Whether the caller of `order` has its outcome.
+    pub(crate) fn is_over(&self, order: usize) -> bool {
+        let lines = self.0.lock();
+        let mut of_it = lines.iter().filter(|line| line.order == order);
+        of_it.any(|line| matches!(line.told, Told::Outcome(..)))
+    }
+}
+
+/// What a caller needs in one life of the engine.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    pub(crate) book: Arc<Book>,
+    pub(crate) timers: VirtualTimers,
+}
+
+impl Desk {
+    fn write(&self, order: &Order, told: Told) {
+        self.book.write(order, &self.timers, told);
+    }
+
+    /// Does `ask` until it is not refused.
+    async fn insist<T, F>(&self, mut ask: impl FnMut() -> F) -> T
+    where
+        F: Future<Output = Result<T, EngineError>>,
+    {
+        loop {
+            match ask().await {
+                Ok(value) => return value,
+                Err(_) => self.timers.sleep(AGAIN_AFTER).await,
+            }
+        }
+    }
+}
+
+/// Who starts the runs of a class, whatever its types are.
+pub(crate) trait Callers: Send + Sync {
+    /// Starts or finds the run of `order`, and waits for what its caller wants to hear.
+    fn call(&self, engine: Engine, order: Order, desk: Desk) -> BoxFuture<'static, ()>;
+
+    /// Starts the run of `order` again; whoever asks does not wait for it.
+    fn start(&self, engine: Engine, order: Order, desk: Desk) -> BoxFuture<'static, ()>;
+}
+
+/// The callers of a class: what they want is made from their number.
+pub(crate) struct Typed<I, O> {
+    pub(crate) class: Class<I, O>,
+    pub(crate) input: Arc<dyn Fn(usize) -> I + Send + Sync>,
+}
+
+impl<I: Value, O: Value> Typed<I, O> {
+    async fn begin(
+        class: &Class<I, O>,
+        (engine, order, desk): (&Engine, &Order, &Desk),
+        input: &(dyn Fn(usize) -> I + Send + Sync),
+    ) -> RunHandle<O> {
+        desk.insist(|| {
+            let start = engine.start(class, input(order.no));
+            start.key(&order.key).tenant(&order.tenant).into_future()
+        })
+        .await
+    }
+}
+
+impl<I: Value, O: Value> Callers for Typed<I, O> {
+    fn call(&self, engine: Engine, order: Order, desk: Desk) -> BoxFuture<'static, ()> {
+        let (class, input) = (self.class.clone(), Arc::clone(&self.input));
+        Box::pin(async move {
+            let run = Self::begin(&class, (&engine, &order, &desk), &*input).await;
+            desk.write(&order, Told::Started(run.id()));
+            let answer = desk.insist(|| run.answer()).await;
+            let told = match &answer {
+                Answer::Ready(outcome) => Told::Ready(outcome.kind, bytes(&outcome.result)),
+                _ => Told::Later,
+            };
+            desk.write(&order, told);
+            let outcome = desk.insist(|| run.outcome()).await;
+            desk.write(&order, Told::Outcome(outcome.kind, bytes(&outcome.result)));
+        })
+    }
+
+    fn start(&self, engine: Engine, order: Order, desk: Desk) -> BoxFuture<'static, ()> {
+        let (class, input) = (self.class.clone(), Arc::clone(&self.input));
+        Box::pin(async move {
+            let run = Self::begin(&class, (&engine, &order, &desk), &*input).await;
+            desk.write(&order, Told::Started(run.id()));
+        })
+    }
+}
+
+/// Somebody cancels the run of `order`, when its caller knows it.
+pub(crate) async fn cancel(engine: Engine, order: Order, desk: Desk) {
+    let Some(run) = desk.book.run_of(order.no) else {
+        return;
+    };
+    if engine
+        .cancel(run, "somebody", "they want it no more")
+        .await
+        .is_ok()
+    {
+        desk.write(&order, Told::Canceled);
+    }
+}
+
+fn bytes<O: Value>(result: &Option<O>) -> Option<Payload> {
+    result.as_ref().and_then(|result| encode(result).ok())
+}

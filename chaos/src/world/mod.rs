@@ -1,0 +1,32 @@
+//! The world of one seed: one disk, one outside, and the processes that live and die in it.
+
+use std::task::{Context, Poll, Waker};
+
+use mainstay_types::BoxFuture;
+
+mod blow;
+pub(crate) mod book;
+mod course;
+pub(crate) mod injector;
+pub(crate) mod layer;
+mod life;
+mod person;
+mod stage;
+pub(crate) mod witness;
+
+pub(crate) use course::run;
+pub(crate) use stage::{Setup, Stage};
+
+/// Polls within which a world has to do what it is asked to: beyond, somebody spins.
+pub(crate) const POLLS_MAX: u64 = 300_000;
+
+/// The value of a future that waits for nothing.
+pub(crate) fn ready<T>(mut future: BoxFuture<'_, T>) -> T {
+    match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("memory does not wait"),
+    }
+}

@@ -1,0 +1,3 @@
+//! The test kit: campaigns over classes, and what they find.
+
+mod meeting;
