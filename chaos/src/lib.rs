@@ -25,6 +25,7 @@ pub use campaign::{
 pub use fault::{Fault, Kind};
 pub use guarantee::Guarantee;
 pub use mainstay_sim::provider::{SimModel, SimReceiver};
+pub use mutant::{Bug, SelfTest, selftest};
 pub use report::Report;
 pub use rng::Rng;
 pub use schedule::Schedule;

@@ -11,8 +11,6 @@ use crate::world::book::Told;
 
 #[derive(Default)]
 pub(super) struct G2 {
-    /// The appends: whose, up to where.
-    written: BTreeSet<(RunId, Seq)>,
     outcomes: BTreeMap<RunId, Vec<(OutcomeKind, Option<Payload>)>>,
     canceled: BTreeSet<RunId>,
     ended: BTreeSet<RunId>,
@@ -20,9 +18,6 @@ pub(super) struct G2 {
 
 impl Watch for G2 {
     fn see(&mut self, step: &Step<'_>, _: &mut Breaches) {
-        if step.ends_append() {
-            self.written.insert((step.id, step.seq));
-        }
         match step.event {
             Event::LapEnded {
                 outcome, result, ..
@@ -37,8 +32,11 @@ impl Watch for G2 {
     }
 
     fn end(&mut self, facts: &Facts, _: &BTreeMap<RunId, Run>, breaches: &mut Breaches) {
+        let appends = facts.appends.iter();
+        let written: BTreeSet<(RunId, Seq)> =
+            appends.map(|append| (append.run, append.last)).collect();
         for acked in &facts.acked {
-            if !self.written.contains(&(acked.run, acked.last)) {
+            if !written.contains(&(acked.run, acked.last)) {
                 breaches.add(format_args!(
                     "the engine was told that event {} of run {} is durable, and it is gone",
                     acked.last, acked.run

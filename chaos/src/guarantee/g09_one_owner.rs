@@ -12,16 +12,11 @@ use crate::facts::Facts;
 #[derive(Default)]
 pub(super) struct G9 {
     epochs: BTreeMap<RunId, Epoch>,
-    /// Under which epoch the append up to there was written.
-    written: BTreeMap<(RunId, Seq), Epoch>,
 }
 
 impl Watch for G9 {
     fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
         let epoch = step.append.epoch;
-        if step.ends_append() {
-            self.written.insert((step.id, step.seq), epoch);
-        }
         let begins = match step.event {
             Event::RunStarted(_) => Some(Epoch(1)),
             Event::LeaseTaken(lease) => Some(lease.epoch),
@@ -45,8 +40,12 @@ impl Watch for G9 {
     }
 
     fn end(&mut self, facts: &Facts, _: &BTreeMap<RunId, Run>, breaches: &mut Breaches) {
+        let appends = facts.appends.iter();
+        let written: BTreeMap<(RunId, Seq), Epoch> = appends
+            .map(|append| ((append.run, append.last), append.epoch))
+            .collect();
         for acked in &facts.acked {
-            let written = self.written.get(&(acked.run, acked.last));
+            let written = written.get(&(acked.run, acked.last));
             if let Some(written) = written.filter(|written| **written != acked.epoch) {
                 breaches.add(format_args!(
                     "run {}: an append of epoch {} was taken in epoch {written}",

@@ -6,7 +6,6 @@ use std::task::Poll;
 
 use mainstay_ledger::Ledger;
 use mainstay_machine::{OutcomeKind, RunState};
-use mainstay_sim::Stuck;
 use mainstay_sim::ledger::{Death, Moment, Trouble};
 use mainstay_types::{Clock, Millis, RunId, Spawner, Timers};
 
@@ -14,15 +13,15 @@ use super::blow::{self, Blow, Edge};
 use super::book::{self, Order};
 use super::life::Life;
 use super::stage::{self, Setup, Stage};
-use super::{person, ready};
+use super::{EVENTS_MAX, GROUPS_MAX, person, ready};
 use crate::facts::{Facts, standing};
 use crate::fault::{Act, Fault, Stage as Written};
 use crate::schedule::Schedule;
 
 /// How long after the last fault a world has before it is calm.
 const FAULTS_LAST: Millis = Millis::from_secs(20);
-/// How long a calm world has to end: beyond the longest doubt_wait a class may have, people look.
-const CALM_MAX: Millis = Millis::from_days(40);
+/// How long a calm world has to end beyond what its class waits for a doubt.
+const CALM_MAX: Millis = Millis::from_days(2);
 /// How long both owners of a run go on side by side, after one of them was taken for dead.
 const SIDE_BY_SIDE: Millis = Millis::from_secs(4);
 /// How fine they are cut into turns.
@@ -49,7 +48,7 @@ pub(crate) fn run(setup: &Setup, seed: u64, schedule: &Schedule) -> Facts {
     let gate = gate.and_then(|ms| course.fails_at_the_gate(seed, Millis::new(ms)));
     ended = ended && (gate.is_some() || course.is_over());
     course.life.crash();
-    let stuck = course.stuck.map(|stuck| stuck.to_string());
+    let stuck = course.stuck;
     Facts::of(
         &course.stage,
         (seed, ended, stuck),
@@ -69,8 +68,9 @@ struct Course<'a> {
     active: Vec<bool>,
     /// When the first fault came that keeps an engine from being alive with a disk that answers.
     disturbed_at: Option<Millis>,
-    /// Why the world does not go on: somebody spins, or waits for what nobody does.
-    stuck: Option<Stuck>,
+    /// Why the world does not go on: somebody spins, or waits for what nobody does, or writes
+    /// without end.
+    stuck: Option<String>,
 }
 
 /// Why the world stood still for a moment.
@@ -121,8 +121,12 @@ impl Course<'_> {
             })
             .await
         });
+        let (groups, events) = (self.stage.disk.groups(), self.stage.disk.events());
+        if GROUPS_MAX < groups || EVENTS_MAX < events {
+            self.stuck = Some(format!("no end after {events} events in {groups} commits"));
+        }
         paused.unwrap_or_else(|stuck| {
-            self.stuck = Some(stuck);
+            self.stuck = Some(stuck.to_string());
             Pause::Time
         })
     }
@@ -159,11 +163,12 @@ impl Course<'_> {
             self.begins_again(Death::Kill, Millis::ZERO);
         }
         self.stage.disk.trouble(stage::healthy());
-        let end = self.now() + CALM_MAX;
+        let doubt_wait = self.stage.class.data.times.doubt_wait;
+        let end = self.now() + doubt_wait + CALM_MAX;
         let look = self.now() + person::LOOKS_AFTER;
         let mut step = Millis::from_secs(1);
         while !self.is_over() {
-            if end <= self.now() || self.stuck.is_some() {
+            if end <= self.now() || self.stuck.is_some() || self.is_quarantined() {
                 return false;
             }
             self.go_on(self.now() + step);
@@ -171,7 +176,8 @@ impl Course<'_> {
                 && let Some(engine) = self.life.engine()
             {
                 let looks = person::looks(engine, self.stage.clone());
-                self.stuck = self.life.executor.try_block_on(looks).err();
+                let looked = self.life.executor.try_block_on(looks);
+                self.stuck = looked.err().map(|stuck| stuck.to_string());
             }
             step = (step + step).min(Millis::from_mins(60));
         }
@@ -201,6 +207,16 @@ impl Course<'_> {
             Some(kind) => Some(format!("a fresh run ends {}", kind.as_str())),
             None => Some(format!("a fresh run does not end within {within}")),
         }
+    }
+
+    /// Whether a run is there that nobody drives any more: it never ends by itself.
+    fn is_quarantined(&self) -> bool {
+        let mut orders = self.stage.orders.iter();
+        orders.any(|order| {
+            let run = self.stage.book.run_of(order.no);
+            let row = run.and_then(|run| ready(self.stage.disk.memory().summary(run)).ok()?);
+            row.is_some_and(|row| row.state == RunState::Quarantined)
+        })
     }
 
     /// Whether every caller has its outcome, and no run owes anything.
@@ -314,13 +330,13 @@ impl Course<'_> {
     /// there is. The first one dies in the end.
     fn is_usurped(&mut self, stands_still: Millis) {
         let heir = Life::begin(&self.stage, &self.stage.orders);
-        self.stuck = heir.executor.try_run_for(stands_still).err();
+        let went = heir.executor.try_run_for(stands_still);
+        self.stuck = went.err().map(|stuck| stuck.to_string());
         let until = self.now() + SIDE_BY_SIDE;
         while self.stuck.is_none() && self.now() < until {
             let one = self.life.executor.try_run_for(Millis::ZERO);
-            self.stuck = one
-                .and_then(|()| heir.executor.try_run_for(Millis::ZERO))
-                .err();
+            let both = one.and_then(|()| heir.executor.try_run_for(Millis::ZERO));
+            self.stuck = both.err().map(|stuck| stuck.to_string());
             self.stage.timers.advance(SLICE);
         }
         std::mem::replace(&mut self.life, heir).crash();

@@ -18,7 +18,11 @@ pub(crate) use course::run;
 pub(crate) use stage::{Setup, Stage};
 
 /// Polls within which a world has to do what it is asked to: beyond, somebody spins.
-pub(crate) const POLLS_MAX: u64 = 300_000;
+pub(crate) const POLLS_MAX: u64 = 200_000;
+/// Groups of commits within which a world has to end: beyond, it writes without end.
+pub(crate) const GROUPS_MAX: u64 = 20_000;
+/// Events within which it has to.
+pub(crate) const EVENTS_MAX: usize = 200_000;
 
 /// The value of a future that waits for nothing.
 pub(crate) fn ready<T>(mut future: BoxFuture<'_, T>) -> T {

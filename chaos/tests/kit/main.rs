@@ -1,3 +1,4 @@
 //! The test kit: campaigns over classes, and what they find.
 
 mod meeting;
+mod selftest;

@@ -69,6 +69,7 @@ struct Shared {
 struct Journal {
     appends: Vec<Append>,
     heads: BTreeMap<RunId, Seq>,
+    events: usize,
 }
 
 impl Shared {
@@ -79,6 +80,7 @@ impl Shared {
         let mut journal = self.journal.lock();
         for append in appends {
             journal.heads.insert(append.run, append.last);
+            journal.events += append.events.len();
             journal.appends.push(append);
         }
         answer
@@ -138,6 +140,12 @@ impl SimLedger {
     /// What `read` makes of everything that was written so far, in the order of the commits.
     pub fn with_appends<T>(&self, read: impl FnOnce(&[Append]) -> T) -> T {
         read(&self.0.journal.lock().appends)
+    }
+
+    /// How many events there are, of all runs.
+    #[must_use]
+    pub fn events(&self) -> usize {
+        self.0.journal.lock().events
     }
 
     /// How far the log of `run` has come on the disk; 0 for a run that is not there.
