@@ -149,6 +149,8 @@ const PLACES: &[Place] = &[
             "mainstay-runtime",
         ]),
     ),
+    // Knows bytes and nothing of what they mean: whatever speaks TCP can be tried behind it.
+    place("mainstay-fault-proxy", "chaos/proxy", Uses::Only(&[])),
     place(
         "mainstay-socket",
         "crates/socket",
