@@ -147,6 +147,7 @@ const PLACES: &[Place] = &[
             "mainstay-router",
             "mainstay-sim",
             "mainstay-runtime",
+            "mainstay-fault-proxy",
         ]),
     ),
     // Knows bytes and nothing of what they mean: whatever speaks TCP can be tried behind it.
@@ -183,6 +184,7 @@ const PLACES: &[Place] = &[
             "mainstay-socket",
             "mainstay-console",
             "mainstay-chaos",
+            "mainstay-fault-proxy",
         ]),
     ),
     place("mainstay", "crates/mainstay", Uses::Anything),
@@ -217,6 +219,9 @@ const TEST_ARROWS: &[(&str, &str)] = &[
     ("mainstay-runtime", "mainstay-sim"),
     ("mainstay-http", "mainstay-sim"),
     ("mainstay-model", "mainstay-sim"),
+    // Connections that break on purpose.
+    ("mainstay-http", "mainstay-fault-proxy"),
+    ("mainstay-model", "mainstay-fault-proxy"),
     // A real server that commits and then drops the reply.
     ("mainstay-http", "ticket-service"),
     // The suite of what every ledger has to do, and samples for it.
