@@ -121,7 +121,7 @@ pub enum Verb {
     /// Measure this build on this disk, in a store of its own
     #[command(subcommand)]
     Bench(BenchVerb),
-    /// Try ways of doing things on services that fail on purpose
+    /// Try ways of doing things on services and connections that fail on purpose
     #[cfg(feature = "chaos")]
     #[command(subcommand)]
     Chaos(ChaosVerb),

@@ -82,7 +82,7 @@ pub use args::{
 };
 pub use bench::{BenchVerb, CallsArgs, LedgerChoice, OpenArgs, PlaceArgs, ResumeArgs};
 #[cfg(feature = "chaos")]
-pub use chaos::{ChaosVerb, ExperimentVerb, IdempotencyArgs};
+pub use chaos::{ChaosVerb, ExperimentVerb, IdempotencyArgs, ProxyArgs};
 pub use prefix::RunPrefix;
 pub use store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};
 

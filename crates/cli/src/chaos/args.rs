@@ -1,9 +1,11 @@
 //! What `chaos` can be asked.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, value_parser};
 use mainstay_chaos::experiment::idempotency::{SEED_DEFAULT, SESSIONS_DEFAULT};
+use mainstay_fault_proxy::{Rule, Upstream};
 
 /// More sessions take longer than anybody waits.
 const SESSIONS_MAX: i64 = 1_000_000;
@@ -17,12 +19,36 @@ const IDEMPOTENCY: &str = "Count what ways of retrying do to orders, at a tool t
     asked; Mainstay's own strategies write stores of their own in the system's folder for temporary \
     files, and no other store is touched.";
 
+const PROXY: &str = "Pass TCP connections on and break them on purpose.\n\nWhat connects to the \
+    printed address is connected to HOST:PORT, whatever it speaks. Each connection may have one \
+    fault: that of the first --fault that is for it, or else of the first rule of --plan. Where it \
+    listens is the first line; then comes a line for each connection that has ended, with the \
+    bytes each way, whether the fault hit, and how it ended; then, at SIGINT or SIGTERM, the \
+    totals. With --json each line is one JSON value. No store is touched.\n\n\
+    A fault is [CONNECTIONS=]NAME[:VALUE,..]. CONNECTIONS is 3, 2-5, 2- or every (the default), \
+    counted from 1. The direction is the reply's where none is named, a hold 30000 ms:\n\n  \
+    cut_after:bytes=20[,direction=request][,reset]  end both sides after 20 bytes of the reply (or\n    \
+    of the request), by FIN or by RST\n  \
+    delay:ms=100[,direction=both][,what=each_chunk]  let the first byte wait, or every chunk\n  \
+    drop_reply[:hold_ms=100]  pass the request on, swallow the reply, close 100 ms after it began\n  \
+    half_close:bytes=20[,direction=request]  end one direction, leave the other open\n  \
+    throttle:bytes_per_second=1000[,direction=both]  pass on no more than that\n  \
+    refuse  reset at once; the upstream is not connected to\n  \
+    stall[:hold_ms=100]  take it and stay silent, then reset\n\n\
+    A plan is a TOML file of the same:\n\n  \
+    [[rules]]\n  \
+    connections = \"2-5\"\n  \
+    fault.cut_after = { bytes = 20, reset = true }";
+
 /// What is tried.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ChaosVerb {
     /// Run an experiment with known figures
     #[command(subcommand)]
     Experiment(ExperimentVerb),
+    /// Pass TCP connections on and break them on purpose
+    #[command(long_about = PROXY)]
+    Proxy(ProxyArgs),
 }
 
 /// Which experiment.
@@ -48,4 +74,33 @@ pub struct IdempotencyArgs {
     /// Draw the figures too, as an SVG picture in this file; one that is there is replaced
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+/// Where from, where to, and what is done on the way.
+#[derive(Args, Clone, Debug)]
+pub struct ProxyArgs {
+    /// Pass connections on to this host and port
+    #[arg(long, value_name = "HOST:PORT", value_parser = |text: &str| text.parse::<Upstream>())]
+    pub to: Upstream,
+
+    /// Listen at this address of the loopback; at port 0 the system chooses one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = address)]
+    pub listen: SocketAddr,
+
+    /// Let --listen be any address: whoever reaches it reaches HOST:PORT through it
+    #[arg(long)]
+    pub any_address: bool,
+
+    /// Do this to connections, for example 2-5=cut_after:bytes=20,reset; may be given again
+    #[arg(long = "fault", value_name = "FAULT", value_parser = |text: &str| text.parse::<Rule>())]
+    pub faults: Vec<Rule>,
+
+    /// Rules from a TOML file, which come after those of --fault
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let hint = "write an IP address and a port, like 127.0.0.1:8080, [::1]:8080 or 127.0.0.1:0";
+    text.parse().map_err(|_| hint.to_owned())
 }

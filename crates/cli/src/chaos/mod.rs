@@ -1,12 +1,14 @@
-//! `chaos`: experiments on real services that fail on purpose, on this machine alone.
+//! `chaos`: experiments on real services that fail on purpose, and connections that break on
+//! purpose, on this machine alone.
 //!
-//! It must never touch a store or a service that was there before; what is measured is the
-//! experiment's, what is said about it is here.
+//! It must never touch a store that was there before, nor a service but the one it is told to pass
+//! connections on to; what is measured is the experiment's, what is said about it is here.
 
 mod args;
 mod idempotency;
+mod proxy;
 
-pub use args::{ChaosVerb, ExperimentVerb, IdempotencyArgs};
+pub use args::{ChaosVerb, ExperimentVerb, IdempotencyArgs, ProxyArgs};
 
 use crate::error::CliError;
 use crate::output::Output;
@@ -15,5 +17,6 @@ use crate::output::Output;
 pub(crate) fn chaos(verb: &ChaosVerb, output: &Output) -> Result<(), CliError> {
     match verb {
         ChaosVerb::Experiment(ExperimentVerb::Idempotency(args)) => idempotency::run(args, output),
+        ChaosVerb::Proxy(args) => proxy::run(args, output),
     }
 }

@@ -17,6 +17,8 @@ mod help;
 mod live;
 mod locked;
 mod orphans;
+#[cfg(feature = "chaos")]
+mod proxy;
 mod refused;
 mod runs;
 mod shapes;
