@@ -2,6 +2,8 @@
 //! and peers that speak raw bytes. It must never wait for time to pass, except where running out
 //! of time is what is looked at.
 
+mod breaks;
+mod broken;
 mod losing;
 mod peer;
 mod reading;

@@ -3,6 +3,10 @@
 
 mod answers;
 mod asking;
+mod broken;
 mod peer;
 mod refusals;
 mod support;
+
+#[path = "../../../http/tests/http/breaks.rs"]
+mod breaks;
