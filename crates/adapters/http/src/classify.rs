@@ -47,6 +47,11 @@
 //! 13. A proxy lost the receiver.
 //! 14. It may have broken after the commit.
 //!
+//! A reply that announces no length (neither `Content-Length` nor chunks) ends where its connection
+//! does, and HTTP takes it for whole. One that was cut is then told by its JSON alone, which an
+//! empty body (read as `null`) and a bare number are not: a service whose replies are such has to
+//! announce lengths.
+//!
 //! A `Retry-After` is kept whatever the kind. The provider code is `HTTP 503` for a status and one
 //! of [`codes`] else.
 

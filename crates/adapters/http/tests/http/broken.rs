@@ -77,26 +77,30 @@ fn judge(row: &Break, deed: Deed, ended: Result<Ticket, Failure>) {
     }
 }
 
+async fn meet_every_break(deed: Deed) {
+    let lengths = unbroken(deed, &reply(201, TICKET_JSON)).await;
+    for row in &BREAKS {
+        let peer = Peer::saying(reply(201, TICKET_JSON)).await;
+        let broken = Broken::with(&peer.url, (row.fault)(lengths)).await;
+        let time = if row.ends == Ends::TimeUp {
+            SHORT
+        } else {
+            PLENTY
+        };
+        let ended = attempt(deed, &broken.url, time).await;
+        if row.arrives {
+            peer.arrival().await;
+        }
+        judge(row, deed, ended);
+        check(row, &broken.record().await, lengths, peer.requests().len());
+    }
+}
+
 #[tokio::test]
 async fn every_way_a_connection_breaks_is_told_as_the_contract_says() {
-    for deed in DEEDS {
-        let lengths = unbroken(deed, &reply(201, TICKET_JSON)).await;
-        for row in &BREAKS {
-            let peer = Peer::saying(reply(201, TICKET_JSON)).await;
-            let broken = Broken::with(&peer.url, (row.fault)(lengths)).await;
-            let time = if row.ends == Ends::TimeUp {
-                SHORT
-            } else {
-                PLENTY
-            };
-            let ended = attempt(deed, &broken.url, time).await;
-            if row.arrives {
-                peer.arrival().await;
-            }
-            judge(row, deed, ended);
-            check(row, &broken.record().await, lengths, peer.requests().len());
-        }
-    }
+    // Side by side: most of the time of each is spent on waiting for a time to be up.
+    let [reads, keyed, unkeyed] = DEEDS.map(meet_every_break);
+    tokio::join!(reads, keyed, unkeyed);
 }
 
 #[tokio::test]
@@ -205,5 +209,36 @@ async fn a_kept_connection_that_breaks_under_the_next_request_is_one_request_eac
         assert_eq!(ended, maybe(Deed::WritesKeyed, "CONNECTION_LOST"));
         assert!(broken.record().await.hit);
         assert_eq!((peer.connections(), peer.requests().len()), (1, 2));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_without_a_length_that_is_cut_is_no_answer() {
+    let head = "HTTP/1.1 201 Whatever\r\n\r\n";
+    let whole = format!("{head}{TICKET_JSON}");
+    let direction = Direction::Reply;
+    for deed in DEEDS {
+        for bytes in [head.len(), head.len() + 1, whole.len() - 1].map(|bytes| bytes as u64) {
+            for reset in [false, true] {
+                let peer = Peer::acting([Act::SayAndClose(whole.clone().into_bytes())]).await;
+                let fault = Fault::CutAfter {
+                    direction,
+                    bytes,
+                    reset,
+                };
+                let broken = Broken::with(&peer.url, fault).await;
+                let heard = told(attempt(deed, &broken.url, PLENTY).await);
+                // An orderly end is how such a reply ends, so only its content can tell.
+                let wanted = match (reset, deed) {
+                    (true, _) => maybe(deed, "CONNECTION_LOST"),
+                    (false, Deed::Reads) => {
+                        is(FailureKind::ResultInvalid, Sent::Answered, "REPLY_INVALID")
+                    }
+                    (false, _) => maybe(deed, "REPLY_INVALID"),
+                };
+                assert_eq!(heard, wanted, "{bytes} {reset} {deed:?}");
+                assert!(broken.record().await.hit);
+            }
+        }
     }
 }
