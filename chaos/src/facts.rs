@@ -45,6 +45,8 @@ pub(crate) struct Facts {
     pub(crate) kinds: Vec<Kind>,
     /// When an engine first was not alive with a disk that answers.
     pub(crate) disturbed_at: Option<Millis>,
+    /// When a process began.
+    pub(crate) lives: Vec<Millis>,
     /// Why a fresh run did not complete in time once the faults were over.
     pub(crate) gate: Option<String>,
     /// Per run that has begun: its row and how far its log has come, as the ledger says in the end.
@@ -79,6 +81,7 @@ impl Facts {
             stuck,
             class: Arc::clone(&stage.class.data),
             acked: stage.witness.acked(),
+            lives: stage.lives.lock().clone(),
             lines: stage.book.lines(),
             outside: outside.collect(),
             hits: stage.injector.hits(),
@@ -129,15 +132,21 @@ impl Facts {
     }
 }
 
-/// How the first run of a world stands, in words for a table.
+/// How the first run of a world stands that owes something, in words for a table; `ended` when none
+/// does.
 pub(crate) fn standing(stage: &Stage) -> &'static str {
-    let Some(id) = stage
-        .orders
-        .first()
-        .and_then(|order| stage.book.run_of(order.no))
-    else {
-        return "before its start";
-    };
+    let orders = stage.orders.iter();
+    let mut stands = orders.map(|order| match stage.book.run_of(order.no) {
+        Some(run) => stand(stage, run),
+        None => "before its start",
+    });
+    stands.find(|stand| *stand != ENDED).unwrap_or(ENDED)
+}
+
+/// What owes nothing.
+pub(crate) const ENDED: &str = "ended";
+
+fn stand(stage: &Stage, id: RunId) -> &'static str {
     let mut run = Run::unborn(Arc::clone(&stage.class.data));
     stage.disk.with_appends(|appends| {
         let own = appends.iter().filter(|append| append.run == id);
@@ -151,7 +160,7 @@ pub(crate) fn standing(stage: &Stage) -> &'static str {
         return "before its start";
     };
     match () {
-        () if head.closed => "ended",
+        () if head.closed => ENDED,
         () if run.calls().in_doubt().next().is_some() => "in doubt",
         () if head.lap.outcome.is_some() => "answered",
         () if run.calls().in_flight().next().is_some() => "calls out",

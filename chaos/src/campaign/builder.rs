@@ -190,6 +190,11 @@ impl<I: Value, O: Value> Campaign<I, O> {
         self
     }
 
+    /// The class's name.
+    pub(crate) fn class_name(&self) -> String {
+        self.class.data().name.to_string()
+    }
+
     /// Bends the ports on purpose.
     pub(crate) fn ports(mut self, ports: Ports) -> Self {
         self.ports = ports;

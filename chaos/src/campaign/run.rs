@@ -15,7 +15,7 @@ use super::world::World;
 use crate::facts::Facts;
 use crate::fault::Kind;
 use crate::guarantee::{self, Breach, Guarantee};
-use crate::report::{Report, Tally, Violation};
+use crate::report::{Report, Tally, Violation, timeline};
 use crate::schedule::{Menu, Schedule};
 use crate::world::{self, Setup};
 
@@ -68,7 +68,7 @@ impl Plan {
         let schedule = self.schedule(seed);
         let mut verdict = self.judge(seed, &schedule);
         if self.has(Guarantee::G12)
-            && (seed % TWICE_EVERY == 0 || self.seeds.1 == 1)
+            && (seed.is_multiple_of(TWICE_EVERY) || self.seeds.1 == 1)
             && let Some(first) = &verdict.facts
         {
             let second = self.judge(seed, &schedule);
@@ -196,6 +196,10 @@ pub(crate) fn run(plan: &Plan) -> Result<Report, Misuse> {
     });
     let took = began.elapsed();
     let mut report = Report::new(plan, took);
+    let schedule = plan.schedule(first);
+    if let Some(facts) = plan.judge(first, &schedule).facts {
+        report.timeline = timeline::of(&facts, &schedule);
+    }
     for (place, tried) in verdicts.into_inner() {
         let seed = first.wrapping_add(place);
         report.count(&tried.tally);

@@ -16,7 +16,9 @@ pub enum FaultProblem {
         known: Vec<String>,
     },
     /// It names a dependency that the class does not ask.
-    #[error("fault `{kind}`: the class asks no dependency `{dependency}`; there are {}", list(.known))]
+    #[error(
+        "fault `{kind}`: the class asks no dependency `{dependency}`; there are {}", list(.known)
+    )]
     UnknownDependency {
         /// The kind.
         kind: Kind,
@@ -26,7 +28,10 @@ pub enum FaultProblem {
         known: Vec<String>,
     },
     /// It names a dependency that its kind cannot befall.
-    #[error("fault `{kind}` cannot befall `{dependency}`, it is for {whom}; it can befall {}", list(.known))]
+    #[error(
+        "fault `{kind}` cannot befall `{dependency}`, it is for {whom}; it can befall {}",
+        list(.known)
+    )]
     WrongDependency {
         /// The kind.
         kind: Kind,
@@ -161,21 +166,24 @@ impl Fault {
                 fields.moment,
             ),
         ];
-        for (field, is_there, may, must) in has {
-            if is_there && !may {
-                return Err(FaultProblem::StrayField {
-                    kind,
-                    field,
-                    fields: told,
-                });
-            }
-            if must && !is_there {
-                return Err(FaultProblem::MissingField {
-                    kind,
-                    field,
-                    fields: told,
-                });
-            }
+        let fields = told;
+        let mut stray = has.iter().filter(|(_, is_there, may, _)| *is_there && !may);
+        if let Some((field, ..)) = stray.next() {
+            return Err(FaultProblem::StrayField {
+                kind,
+                field,
+                fields,
+            });
+        }
+        let mut missing = has
+            .iter()
+            .filter(|(_, is_there, _, must)| *must && !is_there);
+        if let Some((field, ..)) = missing.next() {
+            return Err(FaultProblem::MissingField {
+                kind,
+                field,
+                fields,
+            });
         }
         for (field, count) in [("nth", self.nth), ("times", self.times)] {
             if count == Some(0) {

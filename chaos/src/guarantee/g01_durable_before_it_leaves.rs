@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mainstay_machine::{Event, Run};
 use mainstay_types::{AttemptNo, RunId, Seq};
 
-use super::{Breaches, Step, Watch};
+use super::{Breaches, Seen, Watch};
 use crate::facts::Facts;
 
 #[derive(Default)]
@@ -14,11 +14,11 @@ pub(super) struct G1 {
 }
 
 impl Watch for G1 {
-    fn see(&mut self, step: &Step<'_>, _: &mut Breaches) {
-        if let Event::AttemptStarted(started) = step.event {
-            let path = step.run.path(started.call);
+    fn see(&mut self, seen: &Seen<'_>, _: &mut Breaches) {
+        if let Event::AttemptStarted(started) = seen.event {
+            let path = seen.run.path(started.call);
             self.started
-                .insert((step.id, path, started.attempt), step.seq);
+                .insert((seen.id, path, started.attempt), seen.seq);
         }
     }
 

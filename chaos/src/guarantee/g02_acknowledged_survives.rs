@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mainstay_machine::{Event, OutcomeKind, Run};
 use mainstay_types::{Payload, RunId, Seq};
 
-use super::{Breaches, Step, Watch};
+use super::{Breaches, Seen, Watch};
 use crate::facts::Facts;
 use crate::world::book::Told;
 
@@ -16,17 +16,21 @@ pub(super) struct G2 {
     ended: BTreeSet<RunId>,
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "it looks at some kinds of events among many"
+)]
 impl Watch for G2 {
-    fn see(&mut self, step: &Step<'_>, _: &mut Breaches) {
-        match step.event {
+    fn see(&mut self, seen: &Seen<'_>, _: &mut Breaches) {
+        match seen.event {
             Event::LapEnded {
                 outcome, result, ..
             } => {
-                let of_it = self.outcomes.entry(step.id).or_default();
+                let of_it = self.outcomes.entry(seen.id).or_default();
                 of_it.push((*outcome, result.clone()));
-                self.ended.insert(step.id);
+                self.ended.insert(seen.id);
             }
-            Event::CancelRequested { .. } => drop(self.canceled.insert(step.id)),
+            Event::CancelRequested { .. } => drop(self.canceled.insert(seen.id)),
             _ => {}
         }
     }

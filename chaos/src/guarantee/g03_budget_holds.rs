@@ -7,7 +7,7 @@ use mainstay_machine::{AttemptEnd, Event, Run};
 use mainstay_sim::provider::Arrival;
 use mainstay_types::{AttemptNo, CallId, CostUnits, RunId, Sent};
 
-use super::{Breaches, Step, Watch};
+use super::{Breaches, Seen, Watch};
 use crate::facts::Facts;
 
 #[derive(Default)]
@@ -18,13 +18,17 @@ pub(super) struct G3 {
     priced: Vec<(RunId, String, AttemptNo, [CostUnits; 2])>,
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "it looks at some kinds of events among many"
+)]
 impl Watch for G3 {
-    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
-        match step.event {
+    fn see(&mut self, seen: &Seen<'_>, breaches: &mut Breaches) {
+        match seen.event {
             Event::AttemptStarted(started) => {
-                let attempt = (step.id, started.call, started.attempt);
+                let attempt = (seen.id, started.call, started.attempt);
                 self.out.insert(attempt, started.cost);
-                is_within(step, breaches);
+                is_within(seen, breaches);
             }
             Event::AttemptSettled {
                 call,
@@ -32,9 +36,9 @@ impl Watch for G3 {
                 end,
                 cost,
                 ..
-            } => self.is_priced(step, (*call, *attempt), (end, *cost), breaches),
+            } => self.is_priced(seen, (*call, *attempt), (end, *cost), breaches),
             Event::AttemptInterrupted { call, attempt, .. } => {
-                self.ends(step, (*call, *attempt), breaches);
+                self.ends(seen, (*call, *attempt), breaches);
             }
             _ => {}
         }
@@ -76,16 +80,16 @@ impl G3 {
     /// What was reserved for an attempt that ends now.
     fn ends(
         &mut self,
-        step: &Step<'_>,
+        seen: &Seen<'_>,
         (call, attempt): (CallId, AttemptNo),
         breaches: &mut Breaches,
     ) -> Option<CostUnits> {
-        let reserved = self.out.remove(&(step.id, call, attempt));
+        let reserved = self.out.remove(&(seen.id, call, attempt));
         if reserved.is_none() {
             breaches.add(format_args!(
                 "{}/{attempt} of run {} is settled twice",
-                step.run.path(call),
-                step.id
+                seen.run.path(call),
+                seen.id
             ));
         }
         reserved
@@ -95,26 +99,26 @@ impl G3 {
     /// says, else what was reserved.
     fn is_priced(
         &mut self,
-        step: &Step<'_>,
+        seen: &Seen<'_>,
         (call, attempt): (CallId, AttemptNo),
         (end, cost): (&AttemptEnd, CostUnits),
         breaches: &mut Breaches,
     ) {
-        let Some(reserved) = self.ends(step, (call, attempt), breaches) else {
+        let Some(reserved) = self.ends(seen, (call, attempt), breaches) else {
             return;
         };
-        let path = step.run.path(call);
+        let path = seen.run.path(call);
         match end {
             AttemptEnd::Failed(failure) if failure.sent == Sent::NotSent => {
                 if cost != CostUnits::ZERO {
                     breaches.add(format_args!(
                         "{path}/{attempt} of run {} never left, and {cost} are charged",
-                        step.id
+                        seen.id
                     ));
                 }
             }
             AttemptEnd::Answered if cost != reserved => {
-                self.priced.push((step.id, path, attempt, [cost, reserved]));
+                self.priced.push((seen.id, path, attempt, [cost, reserved]));
             }
             AttemptEnd::Answered | AttemptEnd::Failed(_) => {}
         }
@@ -123,8 +127,8 @@ impl G3 {
 
 /// The limits bound what is authorised; what an attempt really took may be more, and then nothing
 /// more starts.
-fn is_within(step: &Step<'_>, breaches: &mut Breaches) {
-    let Some(head) = step.run.head() else {
+fn is_within(seen: &Seen<'_>, breaches: &mut Breaches) {
+    let Some(head) = seen.run.head() else {
         return;
     };
     let (budget, limits) = (&head.lap.budget, &head.lap.budget.limits);
@@ -132,19 +136,19 @@ fn is_within(step: &Step<'_>, breaches: &mut Breaches) {
     if limits.cost_units < authorised {
         breaches.add(format_args!(
             "run {}: {authorised} authorised of {}",
-            step.id, limits.cost_units
+            seen.id, limits.cost_units
         ));
     }
     if limits.retry_tokens < budget.retry_used {
         breaches.add(format_args!(
             "run {}: {} retries of {}",
-            step.id, budget.retry_used, limits.retry_tokens
+            seen.id, budget.retry_used, limits.retry_tokens
         ));
     }
     if limits.concurrency_tokens < budget.in_flight {
         breaches.add(format_args!(
             "run {}: {} attempts at once of {}",
-            step.id, budget.in_flight, limits.concurrency_tokens
+            seen.id, budget.in_flight, limits.concurrency_tokens
         ));
     }
 }

@@ -7,7 +7,7 @@ use mainstay_graph::path;
 use mainstay_machine::{Event, Run};
 use mainstay_types::{Millis, RunId};
 
-use super::{Breaches, Step, Watch};
+use super::{Breaches, Seen, Watch};
 use crate::facts::Facts;
 use crate::world::book::Told;
 
@@ -21,15 +21,15 @@ pub(super) struct G4 {
 }
 
 impl Watch for G4 {
-    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
-        let Event::AttemptStarted(started) = step.event else {
+    fn see(&mut self, seen: &Seen<'_>, breaches: &mut Breaches) {
+        let Event::AttemptStarted(started) = seen.event else {
             return;
         };
-        let class = step.run.class();
+        let class = seen.run.class();
         let after = self
             .after
             .get_or_insert_with(|| path::downstream_reserves(class));
-        let (Some(head), Some(call)) = (step.run.head(), step.run.calls().get(started.call)) else {
+        let (Some(head), Some(call)) = (seen.run.head(), seen.run.calls().get(started.call)) else {
             return;
         };
         // What undoes an effect is never too late.
@@ -44,9 +44,9 @@ impl Watch for G4 {
         if head.lap.times.work_by < ends {
             breaches.add(format_args!(
                 "{}/{} of run {} may end {} after the time that what follows needs",
-                step.run.path(started.call),
+                seen.run.path(started.call),
                 started.attempt,
-                step.id,
+                seen.id,
                 ends.since(head.lap.times.work_by)
             ));
         }
@@ -54,10 +54,8 @@ impl Watch for G4 {
 
     fn end(&mut self, facts: &Facts, _: &BTreeMap<RunId, Run>, breaches: &mut Breaches) {
         let answer_by = facts.class.times.answer_by + SLACK;
-        let begun = facts.lines.iter().filter_map(|line| match line.told {
-            Told::Started(run) => Some((line.order, run, line.at)),
-            _ => None,
-        });
+        let begun = facts.lines.iter();
+        let begun = begun.filter_map(|line| Some((line.order, line.told.run()?, line.at)));
         for (order, run, begun) in begun {
             let latest = begun + answer_by;
             if facts.disturbed_at.is_some_and(|at| at <= latest) {

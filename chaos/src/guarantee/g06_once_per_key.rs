@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mainstay_machine::{EffectStatus, Event, Run};
 use mainstay_types::{CallId, EffectKey, Reason, RunId};
 
-use super::{Breaches, Step, Watch};
+use super::{Breaches, Seen, Watch};
 use crate::facts::Facts;
 use crate::fault::Kind;
 
@@ -16,14 +16,14 @@ pub(super) struct G6 {
 }
 
 impl Watch for G6 {
-    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
-        let Event::EffectApplied { call, reason, .. } = step.event else {
+    fn see(&mut self, seen: &Seen<'_>, breaches: &mut Breaches) {
+        let Event::EffectApplied { call, reason, .. } = seen.event else {
             return;
         };
         if *reason == Reason::AdoptedFromOtherRun {
             return;
         }
-        let effect = step
+        let effect = seen
             .run
             .calls()
             .get(*call)
@@ -32,7 +32,7 @@ impl Watch for G6 {
             return;
         };
         let doers = self.doers.entry(effect.key.clone()).or_default();
-        doers.insert((step.id, *call));
+        doers.insert((seen.id, *call));
         if 1 < doers.len() {
             breaches.add(format_args!(
                 "{} was done by {} calls",
@@ -108,13 +108,7 @@ fn is_true(
 /// "Not found" is believed once nothing can land any more. A process that begins after somebody set
 /// the clock forward takes the jump for time that has passed, and believes it too early.
 fn is_early(facts: &Facts) -> bool {
-    const BEGINS: [Kind; 4] = [
-        Kind::Killed,
-        Kind::PowerLoss,
-        Kind::FailedSync,
-        Kind::Usurped,
-    ];
-    let jumped = facts.hits_of(&[Kind::ClockForward]).map(|hit| hit.at).min();
-    let began = facts.hits_of(&BEGINS).map(|hit| hit.at).max();
-    matches!((jumped, began), (Some(jumped), Some(began)) if jumped <= began)
+    let jumps = facts.hits_of(&[Kind::ClockForward]);
+    let jumped = jumps.map(|hit| hit.at).min();
+    jumped.is_some_and(|jumped| facts.lives.iter().any(|begun| jumped <= *begun))
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use mainstay_machine::{Run, view};
 use mainstay_types::{RunId, Seq};
 
-use super::{Breaches, Step, Watch};
+use super::{Breaches, Seen, Watch};
 use crate::facts::Facts;
 
 #[derive(Default)]
@@ -15,24 +15,24 @@ pub(super) struct G8 {
 }
 
 impl Watch for G8 {
-    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
-        if step.seq != self.heads.get(&step.id).copied().unwrap_or_default().next() {
+    fn see(&mut self, seen: &Seen<'_>, breaches: &mut Breaches) {
+        if seen.seq != self.heads.get(&seen.id).copied().unwrap_or_default().next() {
             breaches.add(format_args!(
                 "run {}: event {} follows no other",
-                step.id, step.seq
+                seen.id, seen.seq
             ));
         }
-        self.heads.insert(step.id, step.seq);
-        if !step.ends_append() {
+        self.heads.insert(seen.id, seen.seq);
+        if !seen.ends_append() {
             return;
         }
-        let replayed = view::summary(step.run);
-        if let Some(live) = &step.append.summary
+        let replayed = view::summary(seen.run);
+        if let Some(live) = &seen.append.summary
             && replayed.as_ref() != Some(live)
         {
             breaches.add(format_args!(
                 "run {} at event {}: live it was {live:?}, replayed it is {replayed:?}",
-                step.id, step.seq
+                seen.id, seen.seq
             ));
         }
     }

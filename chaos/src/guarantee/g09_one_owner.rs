@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use mainstay_machine::{Event, Run};
 use mainstay_types::{Epoch, RunId, Seq};
 
-use super::{Breaches, Step, Watch};
+use super::{Breaches, Seen, Watch};
 use crate::facts::Facts;
 
 #[derive(Default)]
@@ -14,27 +14,31 @@ pub(super) struct G9 {
     epochs: BTreeMap<RunId, Epoch>,
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "it looks at some kinds of events among many"
+)]
 impl Watch for G9 {
-    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
-        let epoch = step.append.epoch;
-        let begins = match step.event {
+    fn see(&mut self, seen: &Seen<'_>, breaches: &mut Breaches) {
+        let epoch = seen.append.epoch;
+        let begins = match seen.event {
             Event::RunStarted(_) => Some(Epoch(1)),
             Event::LeaseTaken(lease) => Some(lease.epoch),
             _ => None,
         };
-        let before = self.epochs.get(&step.id).copied();
+        let before = self.epochs.get(&seen.id).copied();
         match (before, begins) {
-            (None, Some(begins)) if begins == Epoch(1) => {}
+            (None, Some(Epoch(1))) => {}
             (Some(before), Some(begins)) if begins.get() == before.get() + 1 => {}
             (Some(before), None) if before == epoch => {}
             (before, _) => breaches.add(format_args!(
                 "run {}: {} in epoch {epoch}, its owner's is {before:?}",
-                step.id,
-                step.event.name()
+                seen.id,
+                seen.event.name()
             )),
         }
         self.epochs.insert(
-            step.id,
+            seen.id,
             begins.unwrap_or(epoch).max(before.unwrap_or_default()),
         );
     }

@@ -6,7 +6,7 @@ use mainstay_graph::{NodeKind, path};
 use mainstay_machine::{Event, OutcomeKind, Phase, Run, view};
 use mainstay_types::{CostUnits, NodeId, RunId};
 
-use super::{Breaches, Step, Watch};
+use super::{Breaches, Seen, Watch};
 
 #[derive(Default)]
 pub(super) struct G10 {
@@ -14,20 +14,24 @@ pub(super) struct G10 {
     begun: BTreeSet<(RunId, NodeId)>,
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "it looks at some kinds of events among many"
+)]
 impl Watch for G10 {
-    fn see(&mut self, step: &Step<'_>, breaches: &mut Breaches) {
-        match step.event {
-            Event::LapStarted(_) => self.begun.retain(|(run, _)| *run != step.id),
-            Event::LapEnded { outcome, .. } => is_said(step, *outcome, breaches),
+    fn see(&mut self, seen: &Seen<'_>, breaches: &mut Breaches) {
+        match seen.event {
+            Event::LapStarted(_) => self.begun.retain(|(run, _)| *run != seen.id),
+            Event::LapEnded { outcome, .. } => is_said(seen, *outcome, breaches),
             Event::AttemptStarted(started) => {
-                let Some(call) = step.run.calls().get(started.call) else {
+                let Some(call) = seen.run.calls().get(started.call) else {
                     return;
                 };
                 let (node, is_undo) = (call.node, call.is_undo());
                 if !is_undo {
-                    self.leaves_enough(step, node, breaches);
+                    self.leaves_enough(seen, node, breaches);
                 }
-                self.begun.insert((step.id, node));
+                self.begun.insert((seen.id, node));
             }
             _ => {}
         }
@@ -36,14 +40,14 @@ impl Watch for G10 {
 
 impl G10 {
     /// Whether what is authorised leaves one attempt of every hard node that has not begun.
-    fn leaves_enough(&mut self, step: &Step<'_>, node: NodeId, breaches: &mut Breaches) {
-        let class = step.run.class();
+    fn leaves_enough(&mut self, seen: &Seen<'_>, node: NodeId, breaches: &mut Breaches) {
+        let class = seen.run.class();
         let hard = self.hard.get_or_insert_with(|| path::hard_path(class));
-        let Some(head) = step.run.head().filter(|_| !hard.contains(&node)) else {
+        let Some(head) = seen.run.head().filter(|_| !hard.contains(&node)) else {
             return;
         };
         let begun =
-            |other: &NodeId| self.begun.contains(&(step.id, *other)) || is_over(step.run, *other);
+            |other: &NodeId| self.begun.contains(&(seen.id, *other)) || is_over(seen.run, *other);
         let costs = hard
             .iter()
             .filter(|other| !begun(other))
@@ -60,7 +64,7 @@ impl G10 {
         if left < needed {
             breaches.add(format_args!(
                 "run {}: the soft `{}` leaves {left}, the hard path needs {needed}",
-                step.id,
+                seen.id,
                 class.node(node).name
             ));
         }
@@ -76,23 +80,22 @@ fn is_over(run: &Run, node: NodeId) -> bool {
     })
 }
 
-fn is_said(step: &Step<'_>, outcome: OutcomeKind, breaches: &mut Breaches) {
-    let missing = step.run.calls().iter().any(|(_, call)| match &call.phase {
-        Phase::Omitted { .. } => true,
-        Phase::Settled { rung, .. } => 0 < rung.get(),
-        _ => false,
+fn is_said(seen: &Seen<'_>, outcome: OutcomeKind, breaches: &mut Breaches) {
+    let missing = seen.run.calls().iter().any(|(_, call)| {
+        let by_fallback = matches!(&call.phase, Phase::Settled { rung, .. } if 0 < rung.get());
+        by_fallback || matches!(call.phase, Phase::Omitted { .. })
     });
-    let notices = view::notices(step.run).len();
+    let notices = view::notices(seen.run).len();
     if outcome == OutcomeKind::Completed && missing {
         breaches.add(format_args!(
             "run {} is completed, and something is missing",
-            step.id
+            seen.id
         ));
     }
     if outcome == OutcomeKind::Degraded && notices == 0 {
         breaches.add(format_args!(
             "run {} is degraded, and no notice says of what",
-            step.id
+            seen.id
         ));
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use mainstay_machine::{Event, Run, apply};
 use mainstay_sim::ledger::Append;
-use mainstay_types::{RunId, Seq, Timestamp};
+use mainstay_types::{RunId, Seq};
 use serde::Serialize;
 
 use crate::facts::Facts;
@@ -93,10 +93,10 @@ impl Guarantee {
 
 impl fmt::Display for Guarantee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ends => f.write_str("ends"),
-            _ => fmt::Debug::fmt(self, f),
+        if *self == Self::Ends {
+            return f.write_str("ends");
         }
+        fmt::Debug::fmt(self, f)
     }
 }
 
@@ -141,18 +141,17 @@ impl Breaches {
 }
 
 /// One event of the log, as it is replayed.
-pub(crate) struct Step<'a> {
+pub(crate) struct Seen<'a> {
     pub(crate) id: RunId,
     /// Its place in the run's log, from 1.
     pub(crate) seq: Seq,
-    pub(crate) at: Timestamp,
     pub(crate) event: &'a Event,
     /// The run after it.
     pub(crate) run: &'a Run,
     pub(crate) append: &'a Append,
 }
 
-impl Step<'_> {
+impl Seen<'_> {
     /// Whether this is the last event of its append.
     pub(crate) fn ends_append(&self) -> bool {
         self.seq == self.append.last
@@ -161,7 +160,7 @@ impl Step<'_> {
 
 /// Looks on while the log is replayed, and judges in the end.
 pub(crate) trait Watch {
-    fn see(&mut self, _: &Step<'_>, _: &mut Breaches) {}
+    fn see(&mut self, _: &Seen<'_>, _: &mut Breaches) {}
 
     fn end(&mut self, _: &Facts, _: &BTreeMap<RunId, Run>, _: &mut Breaches) {}
 }
@@ -206,16 +205,15 @@ fn replayed(
                 ));
                 break;
             }
-            let step = Step {
+            let seen = Seen {
                 id: append.run,
                 seq: run.seq(),
-                at: stamped.at,
                 event: &stamped.event,
                 run,
                 append,
             };
             for (watch, breaches) in watches.iter_mut() {
-                watch.see(&step, breaches);
+                watch.see(&seen, breaches);
             }
         }
     }

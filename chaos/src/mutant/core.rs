@@ -56,18 +56,18 @@ struct Bent(Bend);
 impl Bent {
     /// The time as this core sees it when it starts something.
     fn start_time(&self, now: Timestamp) -> Timestamp {
-        match self.0 {
-            Bend::IgnoresReserves => earlier(now),
-            _ => now,
+        if self.0 == Bend::IgnoresReserves {
+            return earlier(now);
         }
+        now
     }
 
     /// The time as this core sees it when it looks what is due.
     fn due_time(&self, now: Timestamp) -> Timestamp {
-        match self.0 {
-            Bend::AnswersLate => earlier(now),
-            _ => now,
+        if self.0 == Bend::AnswersLate {
+            return earlier(now);
         }
+        now
     }
 
     fn told(&self, run: &Run, mut command: Command) -> Command {
@@ -91,6 +91,19 @@ impl Bent {
         command
     }
 
+    /// What an attempt is charged that really cost so much, and for which so much was reserved.
+    fn price(&self, end: &AttemptEnd, (cost, reserved): (CostUnits, CostUnits)) -> CostUnits {
+        match end {
+            AttemptEnd::Failed(failure)
+                if self.0 == Bend::DropsARefund && failure.sent == Sent::NotSent =>
+            {
+                reserved
+            }
+            AttemptEnd::Answered if self.0 == Bend::RefundsTwice => CostUnits::ZERO,
+            AttemptEnd::Answered | AttemptEnd::Failed(_) => cost,
+        }
+    }
+
     fn decided(&self, run: &Run, now: Timestamp, event: Event) -> Event {
         match (self.0, event) {
             (Bend::DeliversALateResult, Event::LateValueRecorded { call, .. }) => {
@@ -109,35 +122,19 @@ impl Bent {
                 }
             }
             (
-                Bend::DropsARefund,
+                Bend::DropsARefund | Bend::RefundsTwice,
                 Event::AttemptSettled {
                     call,
                     attempt,
-                    end: AttemptEnd::Failed(failure),
+                    end,
+                    cost,
                     client_retries,
-                    ..
-                },
-            ) if failure.sent == Sent::NotSent => Event::AttemptSettled {
-                call,
-                attempt,
-                end: AttemptEnd::Failed(failure),
-                cost: reserved(run, call),
-                client_retries,
-            },
-            (
-                Bend::RefundsTwice,
-                Event::AttemptSettled {
-                    call,
-                    attempt,
-                    end: AttemptEnd::Answered,
-                    client_retries,
-                    ..
                 },
             ) => Event::AttemptSettled {
                 call,
                 attempt,
-                end: AttemptEnd::Answered,
-                cost: CostUnits::ZERO,
+                cost: self.price(&end, (cost, reserved(run, call))),
+                end,
                 client_retries,
             },
             (Bend::IgnoresReserves, Event::AttemptStarted(mut started)) => {
@@ -175,10 +172,12 @@ impl Core for Bent {
     }
 
     fn decide(&self, run: &Run, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
-        let seen = match command {
-            Command::Authorize { .. } => self.start_time(now),
-            Command::Advance => self.due_time(now),
-            _ => now,
+        let seen = if matches!(command, Command::Authorize { .. }) {
+            self.start_time(now)
+        } else if command == Command::Advance {
+            self.due_time(now)
+        } else {
+            now
         };
         let events = Machine.decide(run, self.told(run, command), seen)?;
         let decided = events.into_iter();

@@ -15,11 +15,13 @@ use crate::guarantee::Guarantee;
 
 pub use selftest::{Bug, SelfTest, selftest};
 
+type Bent<I, O> = Arc<dyn Fn(I) -> O + Send + Sync>;
+
 /// The two ports that can be bent: what is made of the disk, and the core.
 #[derive(Clone)]
 pub(crate) struct Ports {
-    pub(crate) ledger: Arc<dyn Fn(Arc<dyn Ledger>) -> Arc<dyn Ledger> + Send + Sync>,
-    pub(crate) core: Arc<dyn Fn() -> Arc<dyn Core> + Send + Sync>,
+    pub(crate) ledger: Bent<Arc<dyn Ledger>, Arc<dyn Ledger>>,
+    pub(crate) core: Bent<(), Arc<dyn Core>>,
 }
 
 impl Ports {
@@ -27,7 +29,7 @@ impl Ports {
     pub(crate) fn straight() -> Self {
         Self {
             ledger: Arc::new(|disk| disk),
-            core: Arc::new(|| Arc::new(Machine)),
+            core: Arc::new(|()| Arc::new(Machine)),
         }
     }
 
@@ -40,7 +42,7 @@ impl Ports {
 
     fn of_core(bend: fn() -> Arc<dyn Core>) -> Self {
         Self {
-            core: Arc::new(bend),
+            core: Arc::new(move |()| bend()),
             ..Self::straight()
         }
     }

@@ -1,9 +1,10 @@
 //! What came out of a campaign: figures, what each fault befell, and what did not hold.
 
 mod coverage;
+mod html;
 mod tally;
 mod text;
-mod timeline;
+pub(crate) mod timeline;
 mod violation;
 
 use std::collections::BTreeMap;
@@ -50,6 +51,8 @@ pub struct Report {
     pub log_hash: String,
     /// What did not hold.
     pub violations: Vec<Violation>,
+    /// What happened in the first world.
+    pub timeline: Vec<Moment>,
     #[serde(skip)]
     declared: Vec<Kind>,
     #[serde(skip)]
@@ -87,6 +90,7 @@ impl Report {
             never_hit: Vec::new(),
             log_hash: String::new(),
             violations: Vec::new(),
+            timeline: Vec::new(),
             declared: plan.declared.clone(),
             attempts: Vec::new(),
             hits_each: Vec::new(),

@@ -27,7 +27,7 @@ pub(crate) struct Order {
 
 /// Something that a caller heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub(crate) enum Told {
     /// The run is durable.
     Started(RunId),
     /// The answer is there: how its lap ended.
@@ -40,15 +40,33 @@ pub enum Told {
     Canceled,
 }
 
+impl Told {
+    /// The run that was started.
+    pub(crate) const fn run(&self) -> Option<RunId> {
+        if let Self::Started(run) = self {
+            return Some(*run);
+        }
+        None
+    }
+
+    /// How the run ended.
+    pub(crate) const fn outcome(&self) -> Option<OutcomeKind> {
+        if let Self::Outcome(kind, _) = self {
+            return Some(*kind);
+        }
+        None
+    }
+}
+
 /// One line of the book.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     /// Which order.
-    pub order: usize,
+    pub(crate) order: usize,
     /// When, since the world began.
-    pub at: Millis,
+    pub(crate) at: Millis,
     /// What.
-    pub told: Told,
+    pub(crate) told: Told,
 }
 
 /// What was told to whom. No crash takes it away.
@@ -70,18 +88,16 @@ impl Book {
 
     /// Which run an order stands for, as its caller heard first.
     pub(crate) fn run_of(&self, order: usize) -> Option<RunId> {
-        self.0.lock().iter().find_map(|line| match line.told {
-            Told::Started(run) if line.order == order => Some(run),
-            _ => None,
-        })
+        let lines = self.0.lock();
+        let mut of_it = lines.iter().filter(|line| line.order == order);
+        of_it.find_map(|line| line.told.run())
     }
 
     /// How the run of `order` ended, as its caller heard.
     pub(crate) fn outcome_of(&self, order: usize) -> Option<OutcomeKind> {
-        self.0.lock().iter().find_map(|line| match line.told {
-            Told::Outcome(kind, _) if line.order == order => Some(kind),
-            _ => None,
-        })
+        let lines = self.0.lock();
+        let mut of_it = lines.iter().filter(|line| line.order == order);
+        of_it.find_map(|line| line.told.outcome())
     }
 
     /// Whether the caller of `order` has its outcome.
@@ -154,9 +170,10 @@ impl<I: Value, O: Value> Callers for Typed<I, O> {
             let run = Self::begin(&class, (&engine, &order, &desk), &*input).await;
             desk.write(&order, Told::Started(run.id()));
             let answer = desk.insist(|| run.answer()).await;
-            let told = match &answer {
-                Answer::Ready(outcome) => Told::Ready(outcome.kind, bytes(&outcome.result)),
-                _ => Told::Later,
+            let told = if let Answer::Ready(outcome) = &answer {
+                Told::Ready(outcome.kind, bytes(&outcome.result))
+            } else {
+                Told::Later
             };
             desk.write(&order, told);
             let outcome = desk.insist(|| run.outcome()).await;

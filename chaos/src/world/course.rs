@@ -14,7 +14,7 @@ use super::book::{self, Order};
 use super::life::Life;
 use super::stage::{self, Setup, Stage};
 use super::{EVENTS_MAX, GROUPS_MAX, person, ready};
-use crate::facts::{Facts, standing};
+use crate::facts::{ENDED, Facts, standing};
 use crate::fault::{Act, Fault, Stage as Written};
 use crate::schedule::Schedule;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(setup: &Setup, seed: u64, schedule: &Schedule) -> Facts {
     let mut ended = course.calm();
     let gate = setup.gate_ms.filter(|_| ended);
     let gate = gate.and_then(|ms| course.fails_at_the_gate(seed, Millis::new(ms)));
-    ended = ended && (gate.is_some() || course.is_over());
+    ended = ended && (course.is_over() || course.calm());
     course.life.crash();
     let stuck = course.stuck;
     Facts::of(
@@ -166,12 +166,12 @@ impl Course<'_> {
         let doubt_wait = self.stage.class.data.times.doubt_wait;
         let end = self.now() + doubt_wait + CALM_MAX;
         let look = self.now() + person::LOOKS_AFTER;
-        let mut step = Millis::from_secs(1);
+        let mut stride = Millis::from_secs(1);
         while !self.is_over() {
             if end <= self.now() || self.stuck.is_some() || self.is_quarantined() {
                 return false;
             }
-            self.go_on(self.now() + step);
+            self.go_on(self.now() + stride);
             if look <= self.now()
                 && let Some(engine) = self.life.engine()
             {
@@ -179,7 +179,7 @@ impl Course<'_> {
                 let looked = self.life.executor.try_block_on(looks);
                 self.stuck = looked.err().map(|stuck| stuck.to_string());
             }
-            step = (step + step).min(Millis::from_mins(60));
+            stride = (stride + stride).min(Millis::from_mins(60));
         }
         true
     }
@@ -234,7 +234,7 @@ impl Course<'_> {
 
     fn hit(&self, place: usize) {
         let standing = standing(&self.stage);
-        if standing != "ended" {
+        if standing != ENDED {
             self.stage.injector.hit(place, self.now(), standing);
         }
     }

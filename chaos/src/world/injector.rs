@@ -11,15 +11,15 @@ use crate::schedule::Schedule;
 
 /// A fault that changed something.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hit {
+pub(crate) struct Hit {
     /// Which fault of the schedule, from 0.
-    pub fault: usize,
+    pub(crate) fault: usize,
     /// When, since the world began.
-    pub at: Millis,
+    pub(crate) at: Millis,
     /// The path of the call that it befell; `-` for a fault that befalls no call.
-    pub call: String,
+    pub(crate) call: String,
     /// In which state that was.
-    pub state: &'static str,
+    pub(crate) state: &'static str,
 }
 
 /// Which runs and dependencies faults may befall.
@@ -32,11 +32,6 @@ pub(crate) struct Radius {
 }
 
 impl Radius {
-    pub(crate) const ALL: Self = Self {
-        runs_per_mille: 1_000,
-        tenants: Vec::new(),
-    };
-
     fn takes_in(&self, arrival: &Arrival) -> bool {
         let bytes = arrival.run.as_bytes();
         let seed = bytes.iter().fold(0, |sum: u64, byte| {
@@ -107,7 +102,7 @@ impl Injector {
                 Where::Request(_) => !arrival.is_look_up && fault.is_at(arrival.nth),
                 Where::LookUp => arrival.is_look_up && fault.is_at(arrival.nth),
                 Where::RequestsDuring(_) => {
-                    !arrival.is_look_up && fault.is_during(at) && arrival.nth % 2 == 1
+                    !arrival.is_look_up && fault.is_during(at) && !arrival.nth.is_multiple_of(2)
                 }
                 Where::Commit | Where::Moment | Where::During => false,
             }
@@ -144,16 +139,13 @@ impl Twists for Injector {
         if self.is_quiet(arrival) {
             return Twist::NONE;
         }
-        match self.first(arrival) {
-            Some((place, fault)) => match fault.kind.named().act {
-                Act::Request(twist) => {
-                    self.note(place, arrival);
-                    twist(fault)
-                }
-                _ => Twist::NONE,
-            },
-            None => Twist::NONE,
+        if let Some((place, fault)) = self.first(arrival)
+            && let Act::Request(twist) = fault.kind.named().act
+        {
+            self.note(place, arrival);
+            return twist(fault);
         }
+        Twist::NONE
     }
 
     fn look_up(&self, arrival: &Arrival) -> (Millis, Sight) {
@@ -161,15 +153,12 @@ impl Twists for Injector {
         if self.is_quiet(arrival) {
             return TRUTH;
         }
-        match self.first(arrival) {
-            Some((place, fault)) => match fault.kind.named().act {
-                Act::LookUp(sight) => {
-                    self.note(place, arrival);
-                    sight(fault)
-                }
-                _ => TRUTH,
-            },
-            None => TRUTH,
+        if let Some((place, fault)) = self.first(arrival)
+            && let Act::LookUp(sight) = fault.kind.named().act
+        {
+            self.note(place, arrival);
+            return sight(fault);
         }
+        TRUTH
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mainstay_runtime::{Engine, EngineBuilder, Ports};
 use mainstay_sim::Executor;
-use mainstay_types::{Millis, Spawner};
+use mainstay_types::{Clock, Millis, Spawner};
 use parking_lot::Mutex;
 
 use super::Stage;
@@ -19,6 +19,8 @@ pub(crate) struct Life {
 impl Life {
     /// A process begins: its engine starts when the executor runs, and then its callers call.
     pub(crate) fn begin(stage: &Stage, orders: &[Order]) -> Self {
+        let now = stage.timers.clock().monotonic();
+        stage.lives.lock().push(now);
         let executor = Executor::new(stage.timers.clone()).polls_max(super::POLLS_MAX);
         let engine = Arc::new(Mutex::new(None));
         let life = Self { executor, engine };

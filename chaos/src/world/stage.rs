@@ -10,6 +10,7 @@ use mainstay_sim::ledger::{Latency, Trouble};
 use mainstay_sim::provider::{Double, Kind, Outside, Twists};
 use mainstay_sim::{START, SeededIds, SeededRng, SimLedger, VirtualClock, VirtualTimers};
 use mainstay_types::{DependencyName, Millis, Rung};
+use parking_lot::Mutex;
 
 use super::book::{Book, Callers, Desk, Order};
 use super::injector::{Injector, Radius};
@@ -58,6 +59,8 @@ pub(crate) struct Stage {
     pub(crate) witness: Arc<Witness>,
     pub(crate) injector: Arc<Injector>,
     pub(crate) doubles: Vec<Double>,
+    /// When a process began.
+    pub(crate) lives: Arc<Mutex<Vec<Millis>>>,
     pub(crate) orders: Vec<Order>,
     pub(crate) rng: Arc<SeededRng>,
     pub(crate) ids: Arc<SeededIds>,
@@ -80,13 +83,14 @@ impl Stage {
         let bent = (setup.ports.ledger)(Arc::new(disk.clone()));
         Self {
             ledger: Layered::over(bent, Arc::clone(&witness)),
-            core: (setup.ports.core)(),
+            core: (setup.ports.core)(()),
             class: Arc::new(class),
             callers: (setup.callers)(seed),
             book: Arc::new(Book::default()),
             witness,
             injector,
             doubles,
+            lives: Arc::default(),
             orders: orders(setup, seed),
             rng: Arc::new(SeededRng::stream(seed, "engine")),
             ids: Arc::new(SeededIds::new(seed)),

@@ -1,17 +1,30 @@
 //! The built-in model of the meeting class.
 
-use mainstay_chaos::{Guarantees, meeting};
+use mainstay_chaos::{Wish, built_in};
+
+use crate::size;
 
 #[test]
-fn the_meeting_class_holds_under_all_faults() {
-    let seeds = std::env::var("SEEDS").map_or(300, |n| n.parse().expect("a number"));
-    let report = meeting::campaign_of()
-        .expect("a valid class")
-        .check(Guarantees::all())
-        .check(|world: &mainstay_chaos::World<'_>| {
-            world.receiver("tickets").applied_per_key_at_most(1)
-        })
-        .seeds(seeds)
-        .run();
+fn the_built_in_class_keeps_every_guarantee_under_every_fault() {
+    let wish = Wish {
+        seeds: Some(size(300, 10_000)),
+        ..Wish::default()
+    };
+    let report = built_in().run(&wish).expect("it can begin");
+    assert!(report.is_good(), "{report}");
     println!("{report}");
+    if std::env::var_os("MAINSTAY_SEED").is_none() {
+        assert!(
+            12 <= report.attempts_median && 3 <= report.hits_median,
+            "{report}"
+        );
+    }
+    if size(0, 1) == 1 {
+        let rare: Vec<_> = report
+            .hits
+            .iter()
+            .filter(|(_, hits)| **hits < 1_000)
+            .collect();
+        assert!(rare.is_empty(), "hit less than 1,000 times: {rare:?}");
+    }
 }

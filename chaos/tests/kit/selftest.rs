@@ -1,8 +1,10 @@
 //! Bugs on purpose are seen.
 
+use crate::size;
+
 #[test]
 fn every_bug_that_is_put_in_is_caught_by_the_property_that_should() {
-    let seeds = std::env::var("SEEDS").map_or(300, |n| n.parse().expect("a number"));
+    let seeds = size(100, 1_000);
     let tested = mainstay_chaos::selftest(seeds, |bug| println!("{bug:?}"));
     let missed: Vec<&str> = tested
         .bugs

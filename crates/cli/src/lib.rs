@@ -50,6 +50,7 @@ mod effects;
 mod error;
 mod explain;
 mod graph;
+mod mounted;
 mod operator;
 mod orphans;
 mod output;
@@ -82,7 +83,10 @@ pub use args::{
 };
 pub use bench::{BenchVerb, CallsArgs, LedgerChoice, OpenArgs, PlaceArgs, ResumeArgs};
 #[cfg(feature = "chaos")]
-pub use chaos::{ChaosVerb, ExperimentVerb, IdempotencyArgs, ProxyArgs};
+pub use chaos::{
+    CampaignArgs, ChaosVerb, ExperimentVerb, IdempotencyArgs, ProxyArgs, RunPlanArgs, SelfTestArgs,
+};
+pub use mounted::Mounted;
 pub use prefix::RunPrefix;
 pub use store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};
 
@@ -94,10 +98,16 @@ use output::Output;
 /// `classes` are known to `graph` beside those of the store; the binary `mainstay` has none.
 #[must_use = "it is the program's exit code"]
 pub fn main_with(classes: Vec<Arc<TaskClass>>) -> ExitCode {
+    main_mounting(&Mounted::new().classes(classes))
+}
+
+/// [`main_with`] for a program that mounts more than classes.
+#[must_use = "it is the program's exit code"]
+pub fn main_mounting(mounted: &Mounted) -> ExitCode {
     mainstay_ledger_sled::hide_sled_panics();
     let args: Vec<OsString> = std::env::args_os().collect();
     match Cli::try_parse_from(&args) {
-        Ok(cli) => cli.run(&classes),
+        Ok(cli) => cli.run_mounting(mounted),
         Err(error) => usage(&error, args.iter().any(|arg| arg == "--json")),
     }
 }
@@ -106,6 +116,12 @@ impl Cli {
     /// Does what the arguments ask. Blocks; not to be called from inside an async runtime.
     #[must_use = "it is the program's exit code"]
     pub fn run(self, classes: &[Arc<TaskClass>]) -> ExitCode {
+        self.run_mounting(&Mounted::new().classes(classes.to_vec()))
+    }
+
+    /// [`Cli::run`] for a program that mounts more than classes.
+    #[must_use = "it is the program's exit code"]
+    pub fn run_mounting(self, mounted: &Mounted) -> ExitCode {
         let output = Output {
             json: self.json,
             store: self.store.clone(),
@@ -131,7 +147,7 @@ impl Cli {
             Verb::Orphan(OrphanCommand::Adopt(args)) => orphans::adopt(args, &output),
             Verb::Orphan(OrphanCommand::Close(args)) => orphans::close(args, &output),
             Verb::Status => status::show(&output),
-            Verb::Graph(args) => graph::draw(args, classes, &output),
+            Verb::Graph(args) => graph::draw(args, &mounted.classes, &output),
             Verb::Stats => store::stats(&output),
             Verb::Verify => store::verify(&output),
             Verb::Repair(args) => store::repair(args, &output),
@@ -141,7 +157,7 @@ impl Cli {
             Verb::Erase(args) => store::erase(args, &output),
             Verb::Bench(verb) => bench::bench(verb, &output),
             #[cfg(feature = "chaos")]
-            Verb::Chaos(verb) => chaos::chaos(verb, &output),
+            Verb::Chaos(verb) => chaos::chaos(verb, &mounted.campaigns, &output),
             Verb::Error(args) => explain::explain(args, &output),
             Verb::Completion(args) => completion::print(args, &output),
         };

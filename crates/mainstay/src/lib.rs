@@ -16,6 +16,7 @@
 //! | `cli` | no | `cli`: the command line, to be mounted in a program of one's own |
 //! | `model` | no | `model`: OpenAI-compatible chat completions as dependencies |
 //! | `tls` | no | https for `http` and `model`, with rustls |
+//! | `chaos` | no | one's own graph under thousands of fault schedules, for CI |
 //! | `testing` | no | an engine in memory and virtual time, for unit tests of one's own classes |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -100,6 +101,10 @@ pub use mainstay_cli as cli;
 #[cfg(feature = "model")]
 #[cfg_attr(docsrs, doc(cfg(feature = "model")))]
 pub use mainstay_model as model;
+
+#[cfg(feature = "chaos")]
+#[cfg_attr(docsrs, doc(cfg(feature = "chaos")))]
+pub mod chaos;
 
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]

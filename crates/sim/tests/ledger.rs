@@ -63,7 +63,10 @@ fn start_at_once(sim: &Sim, ledger: &SimLedger, runs: u32) {
         let ledger = ledger.clone();
         sim.spawner().spawn(Box::pin(async move {
             let verdicts = ledger.commit(vec![sample::start_part(n).into()]).await;
-            assert!(matches!(verdicts.unwrap()[0], Verdict::Committed(_)));
+            assert!(matches!(
+                verdicts.expect("the disk takes it")[0],
+                Verdict::Committed(_)
+            ));
         }));
     }
 }
@@ -77,7 +80,7 @@ fn commit(sim: &Sim, ledger: &SimLedger, part: Part) -> Result<Verdict, LedgerEr
 fn there(sim: &Sim, ledger: &SimLedger, runs: u32) -> Vec<u32> {
     let is_there = |n: &u32| {
         let loaded = sim.block_on(ledger.load(sample::run(*n)));
-        loaded.unwrap().is_some()
+        loaded.expect("it can be read").is_some()
     };
     (1..=runs).filter(is_there).collect()
 }
@@ -85,7 +88,7 @@ fn there(sim: &Sim, ledger: &SimLedger, runs: u32) -> Vec<u32> {
 /// Lets 8 runs start at once and the process die at `moment` of the group; what is left.
 fn left(seed: u64, moment: Moment, death: Death) -> Vec<u32> {
     let (sim, ledger) = disk(seed);
-    commit(&sim, &ledger, sample::start_part(9)).unwrap();
+    commit(&sim, &ledger, sample::start_part(9)).expect("the disk takes it");
     ledger.stop_at(2, moment);
     start_at_once(&sim, &ledger, 8);
     sim.block_on(ledger.reached());

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::api;
+use crate::logs;
 use crate::package;
 use crate::tidy::{self, Show};
 use crate::tools::{self, DENY, HACK, NEXTEST, Tool};
@@ -25,6 +26,8 @@ enum Run {
     Package,
     /// The facade's public API, held against the one in the tree.
     Api,
+    /// The simulator's logs: the same from every build.
+    Logs,
     /// A cargo command line, with one more environment variable if need be.
     Cargo(
         &'static [&'static str],
@@ -91,7 +94,7 @@ const STAGES: &[Stage] = &[
                 "--no-deps",
                 "--quiet",
                 "--features",
-                "mainstay/cli,mainstay/model,mainstay/testing",
+                "mainstay/chaos,mainstay/cli,mainstay/model,mainstay/testing",
             ],
             Some(("RUSTDOCFLAGS", "-D warnings")),
         ),
@@ -99,6 +102,10 @@ const STAGES: &[Stage] = &[
     Stage {
         name: "api",
         run: Run::Api,
+    },
+    Stage {
+        name: "logs",
+        run: Run::Logs,
     },
     Stage {
         name: "test",
@@ -113,7 +120,7 @@ const STAGES: &[Stage] = &[
                 "--workspace",
                 "--quiet",
                 "--features",
-                "mainstay/cli,mainstay/model,mainstay/testing",
+                "mainstay/chaos,mainstay/cli,mainstay/model,mainstay/testing",
             ],
             None,
         ),
@@ -205,6 +212,7 @@ fn perform(root: &Path, stage: &Stage) -> Result<Ended> {
         }
         Run::Package => package::run(root).map(Ended::well),
         Run::Api => api::run(root, api::Mode::Compare),
+        Run::Logs => logs::run(root, logs::SEEDS_CI).map(Ended::well),
         Run::Cargo(arguments, variable) => call(root, arguments, *variable),
         Run::With(tool, arguments) => {
             tool.ensure()?;

@@ -10,6 +10,7 @@ mod api;
 mod campaign;
 mod ci;
 mod finding;
+mod logs;
 mod package;
 mod rules;
 mod source;
@@ -29,9 +30,10 @@ Usage: cargo xtask COMMAND
   tidy           check the rules of this workspace; every violation is printed
   tidy --quiet   the same without warnings
   tidy --list    name the rules and what each one protects
-  ci             everything: fmt, tidy, clippy, deny, packages, features, docs, API, tests
+  ci             everything: fmt, tidy, clippy, deny, packages, features, docs, API, logs, tests
   api            hold the facade's public API against crates/mainstay/api
   api --write    renew the list there
+  logs           1,000 simulated worlds give the same logs from every build
   package        put the product's crates together as packages, and check what is in them
   campaign       name the campaigns
   campaign NAME  run a campaign at full size, as long as it takes; the seed is printed, and
@@ -61,6 +63,10 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["ci"] => ci::run(&workspace_root()?),
         ["api"] => Ok(code(api::run(&workspace_root()?, api::Mode::Compare)?)),
         ["api", "--write"] => Ok(code(api::run(&workspace_root()?, api::Mode::Write)?)),
+        ["logs"] => {
+            let same = logs::run(&workspace_root()?, logs::SEEDS_FULL)?;
+            Ok(code(ci::Ended::well(same)))
+        }
         ["package"] => {
             let packed = package::run(&workspace_root()?)?;
             Ok(code(ci::Ended::well(packed)))

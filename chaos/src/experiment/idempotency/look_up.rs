@@ -45,6 +45,8 @@ struct Orders {
 
 impl Line {
     /// How a key stands, when the tool says so within `wait`.
+    ///
+    /// Cancel safe: asking changes nothing.
     pub async fn standing(&self, key: &str, wait: Duration) -> Result<Standing, LookUpError> {
         let url = self.url(&["orders", "by-key", key])?;
         let (status, body) = self.get(url, wait).await.ok_or(LookUpError::NoReply)?;
@@ -62,6 +64,8 @@ impl Line {
     }
 
     /// The orders with the number and slot of this one, when the tool says so within `wait`.
+    ///
+    /// Cancel safe: asking changes nothing.
     pub async fn search(
         &self,
         order: &OrderRequest,

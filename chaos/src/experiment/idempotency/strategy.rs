@@ -63,12 +63,16 @@ pub trait Strategy: Send + Sync {
     }
 
     /// Makes ready what all runs share, before the first is wrapped.
+    ///
+    /// Not cancel safe: a dropped future may leave a store behind.
     fn open<'a>(&'a self, _faults: &'a Faults) -> BoxFuture<'a, Result<(), OpenError>> {
         Box::pin(async { Ok(()) })
     }
 
     /// Lets go of it again, once all sessions are over and before the truth is read. An error says
     /// that its sessions met something that is no fault of the tool, so that they say nothing.
+    ///
+    /// Not cancel safe: a dropped future may leave a store behind.
     fn close(&self) -> BoxFuture<'_, Result<(), OpenError>> {
         Box::pin(async { Ok(()) })
     }
@@ -80,5 +84,7 @@ pub trait Strategy: Send + Sync {
 /// The tool as one run of the agent sees it.
 pub trait Wrapper: Send {
     /// Does what the model asks, and says what it is told.
+    ///
+    /// Not cancel safe: a dropped future may have ordered.
     fn call<'a>(&'a mut self, call: &'a ToolCall, line: &'a Line) -> BoxFuture<'a, ToolAnswer>;
 }

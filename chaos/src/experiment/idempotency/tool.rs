@@ -262,11 +262,15 @@ impl Line {
     }
 
     /// Sends an order, and sends the same again without a reply, as HTTP clients do.
+    ///
+    /// Not cancel safe: a dropped future may have ordered.
     pub async fn send(&self, order: &OrderRequest, key: Option<&str>) -> Result<Placed, SendError> {
         self.client.send(&self.base, order, key).await
     }
 
     /// Sends an order once, for a strategy that decides for itself what comes next.
+    ///
+    /// Not cancel safe: a dropped future may have ordered.
     pub async fn send_once(
         &self,
         order: &OrderRequest,

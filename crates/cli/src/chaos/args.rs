@@ -7,6 +7,9 @@ use clap::{Args, Subcommand, value_parser};
 use mainstay_chaos::experiment::idempotency::{SEED_DEFAULT, SESSIONS_DEFAULT};
 use mainstay_fault_proxy::{Rule, Upstream};
 
+/// More worlds take longer than anybody waits: a day and more.
+const SEEDS_MAX: u64 = 100_000_000;
+
 /// More sessions take longer than anybody waits.
 const SESSIONS_MAX: i64 = 1_000_000;
 
@@ -40,9 +43,39 @@ const PROXY: &str = "Pass TCP connections on and break them on purpose.\n\nWhat 
     connections = \"2-5\"\n  \
     fault.cut_after = { bytes = 20, reset = true }";
 
+const CAMPAIGN: &str = "Try a class under many fault schedules, in virtual time.\n\nEach seed is a \
+    world of its own: the production engine, a disk, doubles of the class's dependencies, and \
+    faults that are drawn from the seed. The guarantees are held against the log, the receivers' \
+    own tables and what callers heard. When one does not hold, the seed, the shortest schedule of \
+    faults that was found for it and the timeline are printed, and the exit code is 1. A program \
+    that mounts these commands offers campaigns of its own; \
+    `meeting-analysis-model` is always there. No store is touched, no time passes, and the same \
+    seeds give the same log_hash.";
+
+const PLAN: &str = "Try the faults of a plan, in virtual time.\n\nA plan is a TOML file:\n\n  \
+    class = \"meeting-analysis-model\"\n  seeds = 20\n\n  [[fault]]\n  kind = \"reply_lost\"\n  \
+    dependency = \"tickets\"\n  nth = 1\n  times = 2\n\n  [[fault]]\n  kind = \"killed\"\n  \
+    nth = 6\n  moment = \"written\"\n  ms = 250\n\nEach of its faults has to change something, else \
+    the exit code is 1, as when a guarantee does not hold. Everything else is as for campaign.";
+
+const SELFTEST: &str = "Put bugs in on purpose and see whether the campaign sees them.\n\nEach bug is a \
+    port that is bent: a ledger that acknowledges early, a core that believes \"not found\" at once, \
+    and so on. Each has to be caught by the property that should, within --seeds worlds of the \
+    built-in class; else the exit code is 1. Then the bug is looked for under 24 faults, and as many \
+    as can be are left out.";
+
 /// What is tried.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ChaosVerb {
+    /// Try a class under many fault schedules, in virtual time
+    #[command(long_about = CAMPAIGN)]
+    Campaign(CampaignArgs),
+    /// Try the faults of a plan, in virtual time
+    #[command(long_about = PLAN)]
+    Run(RunPlanArgs),
+    /// Put bugs in on purpose and see whether the campaign sees them
+    #[command(long_about = SELFTEST)]
+    Selftest(SelfTestArgs),
     /// Run an experiment with known figures
     #[command(subcommand)]
     Experiment(ExperimentVerb),
@@ -57,6 +90,47 @@ pub enum ExperimentVerb {
     /// Count what ways of retrying do to orders, at a tool that answers too late
     #[command(long_about = IDEMPOTENCY)]
     Idempotency(IdempotencyArgs),
+}
+
+/// Which class, and how many worlds.
+#[derive(Args, Clone, Debug)]
+pub struct CampaignArgs {
+    /// The class; this program's own first one when it is not said, else the built-in model
+    #[arg(long, value_name = "NAME")]
+    pub class: Option<String>,
+
+    /// How many worlds: 1000 when it is not said
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=SEEDS_MAX))]
+    pub seeds: Option<u64>,
+
+    /// The first world's seed: 1 when it is not said
+    #[arg(long, value_name = "S")]
+    pub from: Option<u64>,
+
+    /// Write the report as one HTML page too; a file that is there is replaced
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// Which plan.
+#[derive(Args, Clone, Debug)]
+pub struct RunPlanArgs {
+    /// The plan, a TOML file
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+
+    /// Write the report as one HTML page too; a file that is there is replaced
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// How long each bug is looked for.
+#[derive(Args, Clone, Debug)]
+pub struct SelfTestArgs {
+    /// In how many worlds at most
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    #[arg(value_parser = value_parser!(u64).range(1..=SEEDS_MAX))]
+    pub seeds: u64,
 }
 
 /// How large, and what is drawn.

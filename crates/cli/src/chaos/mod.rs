@@ -5,17 +5,28 @@
 //! connections on to; what is measured is the experiment's, what is said about it is here.
 
 mod args;
+mod campaign;
 mod idempotency;
 mod proxy;
 
-pub use args::{ChaosVerb, ExperimentVerb, IdempotencyArgs, ProxyArgs};
+pub use args::{
+    CampaignArgs, ChaosVerb, ExperimentVerb, IdempotencyArgs, ProxyArgs, RunPlanArgs, SelfTestArgs,
+};
+use mainstay_chaos::Offered;
 
 use crate::error::CliError;
 use crate::output::Output;
 
 /// Does what is asked.
-pub(crate) fn chaos(verb: &ChaosVerb, output: &Output) -> Result<(), CliError> {
+pub(crate) fn chaos(
+    verb: &ChaosVerb,
+    offered: &[Offered],
+    output: &Output,
+) -> Result<(), CliError> {
     match verb {
+        ChaosVerb::Campaign(args) => campaign::campaign(args, offered, output),
+        ChaosVerb::Run(args) => campaign::run(args, offered, output),
+        ChaosVerb::Selftest(args) => campaign::try_itself(args, output),
         ChaosVerb::Experiment(ExperimentVerb::Idempotency(args)) => idempotency::run(args, output),
         ChaosVerb::Proxy(args) => proxy::run(args, output),
     }

@@ -4,6 +4,7 @@
 
 mod bench;
 mod by_hand;
+mod campaign;
 mod canary;
 #[cfg(feature = "chaos")]
 mod chaos;

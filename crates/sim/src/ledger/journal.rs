@@ -41,12 +41,16 @@ pub(super) fn appends(requests: &[CommitRequest], verdicts: &[Verdict], at: Mill
                     last: *last,
                     at,
                     events: part.events.clone(),
-                    summary: part.ops.iter().rev().find_map(|op| match op {
-                        Op::Summary(summary) => Some(summary.clone()),
-                        _ => None,
-                    }),
+                    summary: part.ops.iter().rev().find_map(row),
                 }),
         );
     }
     appends
+}
+
+fn row(op: &Op) -> Option<Summary> {
+    if let Op::Summary(summary) = op {
+        return Some(summary.clone());
+    }
+    None
 }

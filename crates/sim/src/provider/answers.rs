@@ -9,11 +9,13 @@ use std::task::{Context, Poll, Waker};
 use mainstay_dispatch::{AttemptContext, Provider, Value, codes, decode, encode};
 use mainstay_types::{Failure, FailureKind, Payload, Sent};
 
+type Reply = dyn Fn(&Payload) -> Result<Payload, Failure> + Send + Sync;
+
 /// Makes a reply's bytes from a request's.
 #[derive(Clone)]
 pub(super) enum Answers {
     /// A closure makes it.
-    With(Arc<dyn Fn(&Payload) -> Result<Payload, Failure> + Send + Sync>),
+    With(Arc<Reply>),
     /// The class's own dependency makes it.
     Own,
 }

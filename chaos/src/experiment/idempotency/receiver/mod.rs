@@ -45,6 +45,8 @@ pub struct Receiver {
 
 impl Receiver {
     /// Listens on a port of the loopback that the system chooses; needs a tokio runtime.
+    ///
+    /// Cancel safe: a dropped future leaves nothing that listens.
     pub async fn start(faults: Faults, draws: Draws, keys: Keys) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -70,6 +72,8 @@ impl Receiver {
     }
 
     /// Waits until nothing that was sent can land any more, and says what happened.
+    ///
+    /// Cancel safe: it only waits and reads.
     pub async fn settled(&self) -> Truth {
         self.desk.settled().await
     }
