@@ -1,7 +1,7 @@
 //! What happened in a world, moment by moment: the log, what arrived, what befell it, what callers
 //! heard.
 
-use mainstay_types::Millis;
+use mainstay_types::{Millis, RunId};
 use serde::Serialize;
 
 use crate::facts::Facts;
@@ -48,8 +48,11 @@ pub(crate) fn of(facts: &Facts, schedule: &Schedule) -> Vec<Moment> {
                 arrival.at,
                 "outside",
                 format!(
-                    "{} {deed} {}/{}{twist}",
-                    outside.name, arrival.call, arrival.attempt
+                    "{} {deed} {}/{} of {}{twist}",
+                    outside.name,
+                    arrival.call,
+                    arrival.attempt,
+                    short(arrival.run)
                 ),
             );
         }
@@ -73,7 +76,7 @@ pub(crate) fn of(facts: &Facts, schedule: &Schedule) -> Vec<Moment> {
     }
     for line in &facts.lines {
         let told = match &line.told {
-            Told::Started(run) => format!("run {run} is started"),
+            Told::Started(run) => format!("run {} is started", short(*run)),
             Told::Ready(kind, _) => format!("hears {}", kind.as_str()),
             Told::Later => "hears: later".to_owned(),
             Told::Outcome(kind, _) => format!("has the outcome {}", kind.as_str()),
@@ -97,13 +100,24 @@ fn log(facts: &Facts) -> Vec<Moment> {
             let is_applied = apply(run, &stamped.event).is_ok();
             let call = stamped.event.call().filter(|_| is_applied);
             let call = call.map_or_else(String::new, |call| format!(" {}", run.path(call)));
-            let short: String = append.run.to_string().chars().take(8).collect();
             moments.push(Moment {
                 at_ms: append.at.get(),
                 who: "log",
-                what: format!("{short}/{} {}{call}", append.epoch, stamped.event.name()),
+                what: format!(
+                    "{}/{} {}{call}",
+                    short(append.run),
+                    append.epoch,
+                    stamped.event.name()
+                ),
             });
         }
     }
     moments
+}
+
+/// The end of a run's id: runs of one moment begin alike.
+fn short(run: RunId) -> String {
+    let text = run.to_string();
+    let from = text.len().saturating_sub(6);
+    text.get(from..).unwrap_or(&text).to_owned()
 }

@@ -4,6 +4,7 @@ mod classes;
 mod finding;
 mod meeting;
 mod misuse;
+mod page;
 mod selftest;
 
 /// So many in CI; so many where a campaign at full size is asked for.
