@@ -29,6 +29,7 @@ fn they_end(world: &mut World) {
     world.remove(&key(0x11, 9));
 }
 
+/// F40: killed in the middle of applying a generation whose runs end after it was frozen.
 #[test]
 fn runs_that_end_after_their_generation_was_frozen_never_come_back() {
     let mut reached = 0;
