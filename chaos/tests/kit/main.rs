@@ -5,6 +5,7 @@ mod finding;
 mod meeting;
 mod misuse;
 mod page;
+mod resolutions;
 mod selftest;
 
 /// So many in CI; so many where a campaign at full size is asked for.

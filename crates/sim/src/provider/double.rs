@@ -263,10 +263,8 @@ impl Shared {
         let (Some(writes), Some(key)) = (self.writes, cx.effect_key.as_ref()) else {
             return self.traits.answers.reply(request, (&self.own, cx));
         };
-        let known = match writes.manner {
-            Manner::Once { .. } => state.table.known(key, at, writes.manner),
-            Manner::Again | Manner::Mute => None,
-        };
+        let known = state.table.known(key, at, writes.manner);
+        let known = known.filter(|_| writes.manner.once);
         let reply = match known {
             Some(known) if !known.in_part => known.reply.clone(),
             Some(_) | None => self.traits.answers.reply(request, (&self.own, cx))?,
@@ -320,7 +318,7 @@ impl Shared {
         let (Some(writes), Some(key)) = (self.writes, cx.effect_key.as_ref()) else {
             return Found::CannotTell;
         };
-        if matches!(writes.manner, Manner::Mute) {
+        if writes.manner.is_mute {
             return Found::CannotTell;
         }
         let now = self.outside.now();

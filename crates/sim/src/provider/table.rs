@@ -28,31 +28,23 @@ pub struct Applied {
 
 /// What a receiver does with a key that it has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// It does it once, for as long as it remembers the key.
-    Once { memory: Option<Millis> },
-    /// It does it again; it can be asked.
-    Again,
-    /// It does it again, and cannot be asked.
-    Mute,
+pub(super) struct Manner {
+    /// It does it once, for as long as it remembers the key; else it does it again.
+    pub(super) once: bool,
+    /// How long it remembers a key; `None`: for good.
+    memory: Option<Millis>,
+    /// It cannot be asked.
+    pub(super) is_mute: bool,
 }
 
 impl Manner {
     /// Of a receiver about which one finds out like this; `once`: it does one key once.
-    pub(super) const fn of(resolution: Resolution, (once, memory): (bool, Option<Millis>)) -> Self {
-        match resolution {
-            Resolution::ByUpsert => Self::Once { memory: None },
-            Resolution::ByHuman => Self::Mute,
-            Resolution::ByKey
-            | Resolution::ByStatus
-            | Resolution::ByBusinessKey
-            | Resolution::ByLedger => {
-                if once {
-                    Self::Once { memory }
-                } else {
-                    Self::Again
-                }
-            }
+    pub(super) fn of(resolution: Resolution, (once, memory): (bool, Option<Millis>)) -> Self {
+        let is_upsert = resolution == Resolution::ByUpsert;
+        Self {
+            once: once || is_upsert,
+            memory: memory.filter(|_| once && !is_upsert),
+            is_mute: resolution == Resolution::ByHuman,
         }
     }
 }
@@ -95,7 +87,7 @@ impl Table {
         let known = self.known(&landing.key, at, manner);
         // What was done in part is completed by a request that is done whole.
         let is_there = known.is_some_and(|known| !known.in_part || landing.in_part);
-        if is_there && matches!(manner, Manner::Once { .. }) {
+        if is_there && manner.once {
             return;
         }
         self.applied.push(Applied {
@@ -112,10 +104,7 @@ impl Table {
     /// What the receiver knows at `now` of `key`: its first whole change under it, else a part, as
     /// long as it remembers.
     pub(super) fn known(&self, key: &EffectKey, now: Millis, manner: Manner) -> Option<&Applied> {
-        let memory = match manner {
-            Manner::Once { memory } => memory,
-            Manner::Again | Manner::Mute => None,
-        };
+        let memory = manner.memory;
         let known = self.applied.iter().filter(|applied| {
             let is_remembered = memory.is_none_or(|memory| now < applied.at + memory);
             applied.key == *key && is_remembered
