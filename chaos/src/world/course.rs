@@ -146,7 +146,9 @@ impl Course<'_> {
                 }
                 Pause::Time => {}
             }
-            if end <= self.now() || self.stuck.is_some() || self.is_over() {
+            // A world that is behind its time still has all of its faults.
+            let is_late = end <= self.now() && self.blows.is_empty();
+            if is_late || self.stuck.is_some() || self.is_over() {
                 return;
             }
         }
@@ -176,8 +178,9 @@ impl Course<'_> {
                 && let Some(engine) = self.life.engine()
             {
                 let looks = person::looks(engine, self.stage.clone());
-                let looked = self.life.executor.try_block_on(looks);
-                self.stuck = looked.err().map(|stuck| stuck.to_string());
+                if let Err(stuck) = self.life.executor.try_block_on(looks) {
+                    self.stuck = Some(stuck.to_string());
+                }
             }
             stride = (stride + stride).min(Millis::from_mins(60));
         }

@@ -83,9 +83,9 @@ pub use args::{
 };
 pub use bench::{BenchVerb, CallsArgs, LedgerChoice, OpenArgs, PlaceArgs, ResumeArgs};
 #[cfg(feature = "chaos")]
-pub use chaos::{
-    CampaignArgs, ChaosVerb, ExperimentVerb, IdempotencyArgs, ProxyArgs, RunPlanArgs, SelfTestArgs,
-};
+pub use chaos::{CampaignArgs, ChaosVerb, ProxyArgs, RunPlanArgs, SelfTestArgs};
+#[cfg(feature = "experiment")]
+pub use chaos::{ExperimentVerb, IdempotencyArgs};
 pub use mounted::Mounted;
 pub use prefix::RunPrefix;
 pub use store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};

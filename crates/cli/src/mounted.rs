@@ -5,6 +5,26 @@ use std::sync::Arc;
 use mainstay_graph::TaskClass;
 
 /// What the commands know beside the store: classes to draw, campaigns to run.
+///
+/// ```no_run
+/// # use mainstay_class::Class;
+/// # fn purchase() -> Class<String, String> { unreachable!("yours stands here") }
+/// # #[cfg(feature = "chaos")]
+/// fn main() -> std::process::ExitCode {
+///     use mainstay_chaos::{Guarantees, Offered, campaign};
+///     use mainstay_cli::{Mounted, main_mounting};
+///
+///     let purchases = Offered::new(|| {
+///         campaign(purchase())
+///             .workload(|rng| format!("desk {}", rng.below(100)))
+///             .check(Guarantees::all())
+///     });
+///     // `acme chaos campaign`, `acme chaos run plan.toml`
+///     main_mounting(&Mounted::new().campaign(purchases))
+/// }
+/// # #[cfg(not(feature = "chaos"))]
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Mounted {

@@ -10,7 +10,7 @@ use mainstay_chaos::experiment::idempotency::{
     self as experiment, ExperimentError, Faults, Hears, Options, Report, Seed, Strategy, strategies,
 };
 
-use super::args::IdempotencyArgs;
+use super::experiment::IdempotencyArgs;
 use crate::error::CliError;
 use crate::output::Output;
 use crate::progress::Progress;

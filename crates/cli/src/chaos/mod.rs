@@ -1,18 +1,22 @@
-//! `chaos`: experiments on real services that fail on purpose, and connections that break on
-//! purpose, on this machine alone.
+//! `chaos`: campaigns in virtual time, experiments on real services that fail on purpose, and
+//! connections that break on purpose, on this machine alone.
 //!
 //! It must never touch a store that was there before, nor a service but the one it is told to pass
 //! connections on to; what is measured is the experiment's, what is said about it is here.
 
 mod args;
 mod campaign;
+#[cfg(feature = "experiment")]
+mod experiment;
+#[cfg(feature = "experiment")]
 mod idempotency;
 mod proxy;
 
-pub use args::{
-    CampaignArgs, ChaosVerb, ExperimentVerb, IdempotencyArgs, ProxyArgs, RunPlanArgs, SelfTestArgs,
-};
 use mainstay_chaos::Offered;
+
+pub use args::{CampaignArgs, ChaosVerb, ProxyArgs, RunPlanArgs, SelfTestArgs};
+#[cfg(feature = "experiment")]
+pub use experiment::{ExperimentVerb, IdempotencyArgs};
 
 use crate::error::CliError;
 use crate::output::Output;
@@ -27,6 +31,7 @@ pub(crate) fn chaos(
         ChaosVerb::Campaign(args) => campaign::campaign(args, offered, output),
         ChaosVerb::Run(args) => campaign::run(args, offered, output),
         ChaosVerb::Selftest(args) => campaign::try_itself(args, output),
+        #[cfg(feature = "experiment")]
         ChaosVerb::Experiment(ExperimentVerb::Idempotency(args)) => idempotency::run(args, output),
         ChaosVerb::Proxy(args) => proxy::run(args, output),
     }

@@ -142,3 +142,28 @@ fn a_selftest_names_each_bug_and_whether_it_was_caught() {
         "{said:?}"
     );
 }
+
+/// What a program mounts comes before what is built in.
+#[test]
+fn a_program_offers_campaigns_of_its_own() {
+    use clap::Parser;
+    use mainstay_chaos::{Guarantees, Offered, meeting};
+    use mainstay_cli::{Cli, Mounted};
+
+    let own = Offered::new(|| {
+        let campaign = meeting::campaign_of().expect("a valid class");
+        let never = |_: &mainstay_chaos::World<'_>| std::env::var_os("PATH").is_some();
+        campaign.check(Guarantees::all()).check(never).seeds(2)
+    });
+    let run = |words: &[&str]| {
+        let cli = Cli::try_parse_from([&["acme", "chaos", "campaign", "--json"], words].concat());
+        let code = cli
+            .expect("known words")
+            .run_mounting(&Mounted::new().campaign(own.clone()));
+        format!("{code:?}")
+    };
+    let good = format!("{:?}", std::process::ExitCode::SUCCESS);
+    assert_eq!(run(&["--seeds", "3"]), good);
+    assert_eq!(run(&["--class", own.name(), "--seeds", "3"]), good);
+    assert_ne!(run(&["--class", "another"]), good);
+}

@@ -9,47 +9,12 @@ use mainstay_graph::EffectContract;
 use mainstay_types::{BoxFuture, CostUnits, Failure, FailureKind, Millis, Payload, Sent, Timers};
 use parking_lot::Mutex;
 
+use super::kind::Kind;
 use super::latency::lot;
-use super::model::{SimModel, SimReceiver, Traits};
+use super::model::Traits;
 use super::outside::Outside;
 use super::table::{Applied, Landing, Manner, Table};
 use super::twist::{Arrival, Deed, Sight, Twist};
-
-/// What a double is told to be.
-#[derive(Clone)]
-pub enum Kind {
-    /// It is read.
-    Model(SimModel),
-    /// It is written to.
-    Receiver(SimReceiver),
-}
-
-impl From<SimModel> for Kind {
-    fn from(model: SimModel) -> Self {
-        Self::Model(model)
-    }
-}
-
-impl From<SimReceiver> for Kind {
-    fn from(receiver: SimReceiver) -> Self {
-        Self::Receiver(receiver)
-    }
-}
-
-impl Kind {
-    /// Whether it is written to.
-    #[must_use]
-    pub const fn is_write(&self) -> bool {
-        matches!(self, Self::Receiver(_))
-    }
-
-    const fn traits(&self) -> &Traits {
-        match self {
-            Self::Model(model) => &model.traits,
-            Self::Receiver(receiver) => &receiver.traits,
-        }
-    }
-}
 
 /// A dependency of one world. Clones are the same one.
 #[derive(Clone)]

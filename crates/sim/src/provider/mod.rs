@@ -6,6 +6,7 @@
 
 mod answers;
 mod double;
+mod kind;
 mod latency;
 mod model;
 mod outside;
@@ -13,7 +14,8 @@ mod table;
 mod twist;
 
 pub use answers::WAITS;
-pub use double::{Double, Kind};
+pub use double::Double;
+pub use kind::Kind;
 pub use latency::{Spread, lot};
 pub use model::{SimModel, SimReceiver};
 pub use outside::Outside;
