@@ -88,10 +88,12 @@ fn class<const WAY: usize>(honours_keys: bool) -> Class<String, String> {
     let second = g.write("receipt", &orders, first, |_, order| {
         format!("receipt of {order}")
     });
-    let second = match ALL[WAY] {
-        // What is searched for has to have an id.
-        Resolution::ByBusinessKey => second.business_id(|id| id),
-        _ => second,
+    // What is searched for has to have an id.
+    let is_searched = ALL[WAY] == Resolution::ByBusinessKey;
+    let second = if is_searched {
+        second.business_id(|id| id)
+    } else {
+        second
     };
     let second = second.attempts(2).add();
     g.finish((first, second), |_, (order, receipt)| {
