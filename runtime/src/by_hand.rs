@@ -66,17 +66,34 @@ pub(crate) async fn settle(
     (ruling, result): (Ruling, Option<Payload>),
     asks: Asks,
 ) -> Result<EffectStatus, EngineError> {
+    let said = |place| {
+        let said = (ruling, result.clone());
+        settle_in(shared, place, said, &asks)
+    };
+    where_it_is(shared, key, said).await
+}
+
+/// Says it to the run that has the effect; again to the one that took its key over before the run
+/// that had it took what was said.
+async fn where_it_is<F>(
+    shared: &Arc<Shared>,
+    key: &EffectKey,
+    say: impl Fn(Place) -> F,
+) -> Result<EffectStatus, EngineError>
+where
+    F: Future<Output = Result<EffectStatus, EngineError>>,
+{
     let mut place = find(shared, key).await?;
     for _ in 1..limits::TAKE_TRIES_MAX {
-        let said = (ruling, result.clone());
-        match settle_in(shared, &place, said, &asks).await {
+        let before = place.0;
+        match say(place).await {
             Err(error) if error.code() == Code::RunNotLive => {
-                place = went(shared, key, (place.0, error)).await?;
+                place = went(shared, key, (before, error)).await?;
             }
-            settled => return settled,
+            said => return said,
         }
     }
-    settle_in(shared, &place, (ruling, result), &asks).await
+    say(place).await
 }
 
 /// Where an effect is by now, whose key another run took over before the run that had it took what
@@ -95,14 +112,14 @@ async fn went(
 
 async fn settle_in(
     shared: &Arc<Shared>,
-    (id, run, call): &Place,
+    (id, run, call): Place,
     (ruling, result): (Ruling, Option<Payload>),
     Asks { by, why }: &Asks,
 ) -> Result<EffectStatus, EngineError> {
-    let (id, call, by, why) = (*id, *call, by.clone(), why.clone());
+    let (by, why) = (by.clone(), why.clone());
     let mut ask = AskSettle {
         call,
-        attempt: newest(run, call)?,
+        attempt: newest(&run, call)?,
         ruling,
         result: canonical(result.clone()).unwrap_or_else(|_| Payload::from("null")),
         by,
@@ -110,10 +127,10 @@ async fn settle_in(
     };
     if ruling == Ruling::Applied {
         // What is known already needs neither a result nor the code that could read it.
-        allowed(shared, run, || Command::SettleByHand(ask.clone()))?;
+        allowed(shared, &run, || Command::SettleByHand(ask.clone()))?;
     }
-    ask.result = checked(shared, run, call, (ruling, result))?;
-    allowed(shared, run, || Command::SettleByHand(ask.clone()))?;
+    ask.result = checked(shared, &run, call, (ruling, result))?;
+    allowed(shared, &run, || Command::SettleByHand(ask.clone()))?;
     let run = taken(shared, id, InboxCommand::SettleByHand(ask.clone())).await?;
     match run.calls().get(call).and_then(|call| call.effect.as_ref()) {
         Some(effect) if is_by_hand(&effect.status, ruling) => Ok(effect.status.clone()),
@@ -130,31 +147,22 @@ pub(crate) async fn compensate(
     key: &EffectKey,
     asks: Asks,
 ) -> Result<EffectStatus, EngineError> {
-    let mut place = find(shared, key).await?;
-    for _ in 1..limits::TAKE_TRIES_MAX {
-        match compensate_in(shared, &place, &asks).await {
-            Err(error) if error.code() == Code::RunNotLive => {
-                place = went(shared, key, (place.0, error)).await?;
-            }
-            wanted => return wanted,
-        }
-    }
-    compensate_in(shared, &place, &asks).await
+    let wanted = |place| compensate_in(shared, place, &asks);
+    where_it_is(shared, key, wanted).await
 }
 
 async fn compensate_in(
     shared: &Arc<Shared>,
-    (id, run, call): &Place,
+    (id, run, call): Place,
     Asks { by, why }: &Asks,
 ) -> Result<EffectStatus, EngineError> {
-    let (id, call) = (*id, *call);
     let ask = AskCompensate {
         call,
-        after: wanted(run, call),
+        after: wanted(&run, call),
         by: by.clone(),
         why: why.clone(),
     };
-    allowed(shared, run, || Command::Compensate(ask.clone()))?;
+    allowed(shared, &run, || Command::Compensate(ask.clone()))?;
     let run = taken(shared, id, InboxCommand::Compensate(ask.clone())).await?;
     let made = run.calls().get(call).and_then(|call| call.effect.as_ref());
     match made {

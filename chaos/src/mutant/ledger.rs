@@ -2,38 +2,39 @@
 
 use std::sync::Arc;
 
-use mainstay_ledger::{CommitRequest, Ledger, LedgerError, Op, Receipt, Verdict};
+use mainstay_ledger::{CommitRequest, Layer, Ledger, LedgerError, Op, Receipt, Verdict};
 use mainstay_types::{BoxFuture, Seq};
 use parking_lot::Mutex;
-
-use crate::world::layer::{Layer, Layered};
 
 type Committed<'a> = BoxFuture<'a, Result<Vec<Verdict>, LedgerError>>;
 
 /// Writes each commit only when the next one comes.
-#[derive(Default)]
-struct Early(Mutex<Vec<CommitRequest>>);
+struct Early {
+    below: Arc<dyn Ledger>,
+    kept: Mutex<Vec<CommitRequest>>,
+}
 
 pub(super) fn acknowledges_early(below: Arc<dyn Ledger>) -> Arc<dyn Ledger> {
-    Layered::over(below, Arc::new(Early::default()))
+    let kept = Mutex::default();
+    Arc::new(Early { below, kept })
 }
 
 impl Layer for Early {
-    fn commit<'a>(
-        &'a self,
-        below: &'a Arc<dyn Ledger>,
-        requests: Vec<CommitRequest>,
-    ) -> Committed<'a> {
+    fn below(&self) -> &dyn Ledger {
+        &*self.below
+    }
+
+    fn commit(&self, requests: Vec<CommitRequest>) -> Committed<'_> {
         Box::pin(async move {
-            let before = std::mem::take(&mut *self.0.lock());
+            let before = std::mem::take(&mut *self.kept.lock());
             let is_first = requests.iter().flat_map(|request| &request.parts);
             let is_first = is_first.clone().any(|part| part.expected_seq == Seq(0));
             if !before.is_empty() {
-                below.commit(before).await?;
+                self.below.commit(before).await?;
             }
             // A start is looked at by others at once.
             if is_first {
-                return below.commit(requests).await;
+                return self.below.commit(requests).await;
             }
             let told = requests.iter().map(|request| {
                 let ends = request.parts.iter().map(|part| {
@@ -45,65 +46,58 @@ impl Layer for Early {
                 })
             });
             let told = told.collect();
-            *self.0.lock() = requests;
+            *self.kept.lock() = requests;
             Ok(told)
         })
     }
 }
 
-/// Writes the append of an older owner as if it were the newest one's.
-struct AnyEpoch;
-
-pub(super) fn ignores_epochs(below: Arc<dyn Ledger>) -> Arc<dyn Ledger> {
-    Layered::over(below, Arc::new(AnyEpoch))
+/// Writes what was refused after all, once the grounds of the refusal are made up.
+struct Forged {
+    below: Arc<dyn Ledger>,
+    /// Changes a refused request so that it will be taken; says whether it did.
+    forge: fn(&mut CommitRequest, &Verdict) -> bool,
 }
 
-impl Layer for AnyEpoch {
-    fn commit<'a>(
-        &'a self,
-        below: &'a Arc<dyn Ledger>,
-        requests: Vec<CommitRequest>,
-    ) -> Committed<'a> {
-        Box::pin(async move {
-            let mut verdicts = Vec::new();
-            for mut request in requests {
-                let mut verdict = committed(below, &request).await?;
-                if let Verdict::Stale { run, seq, epoch } = verdict {
-                    for part in request.parts.iter_mut().filter(|part| part.run == run) {
-                        (part.expected_seq, part.epoch) = (seq, epoch);
-                    }
-                    verdict = committed(below, &request).await?;
-                }
-                verdicts.push(verdict);
-            }
-            Ok(verdicts)
-        })
-    }
+/// Writes the append of an older owner as if it were the newest one's.
+pub(super) fn ignores_epochs(below: Arc<dyn Ledger>) -> Arc<dyn Ledger> {
+    let forge = |request: &mut CommitRequest, verdict: &Verdict| {
+        let &Verdict::Stale { run, seq, epoch } = verdict else {
+            return false;
+        };
+        for part in request.parts.iter_mut().filter(|part| part.run == run) {
+            (part.expected_seq, part.epoch) = (seq, epoch);
+        }
+        true
+    };
+    Arc::new(Forged { below, forge })
 }
 
 /// Writes the events of a run whose key another one has.
-struct AnyHolder;
-
 pub(super) fn two_holders(below: Arc<dyn Ledger>) -> Arc<dyn Ledger> {
-    Layered::over(below, Arc::new(AnyHolder))
+    let forge = |request: &mut CommitRequest, verdict: &Verdict| {
+        let is_held = matches!(verdict, Verdict::KeyHeld(_));
+        for part in request.parts.iter_mut().filter(|_| is_held) {
+            part.ops
+                .retain(|op| !matches!(op, Op::Effect { .. } | Op::Wait { .. }));
+        }
+        is_held
+    };
+    Arc::new(Forged { below, forge })
 }
 
-impl Layer for AnyHolder {
-    fn commit<'a>(
-        &'a self,
-        below: &'a Arc<dyn Ledger>,
-        requests: Vec<CommitRequest>,
-    ) -> Committed<'a> {
+impl Layer for Forged {
+    fn below(&self) -> &dyn Ledger {
+        &*self.below
+    }
+
+    fn commit(&self, requests: Vec<CommitRequest>) -> Committed<'_> {
         Box::pin(async move {
             let mut verdicts = Vec::new();
             for mut request in requests {
-                let mut verdict = committed(below, &request).await?;
-                if matches!(verdict, Verdict::KeyHeld(_)) {
-                    for part in &mut request.parts {
-                        part.ops
-                            .retain(|op| !matches!(op, Op::Effect { .. } | Op::Wait { .. }));
-                    }
-                    verdict = committed(below, &request).await?;
+                let mut verdict = committed(&*self.below, &request).await?;
+                if (self.forge)(&mut request, &verdict) {
+                    verdict = committed(&*self.below, &request).await?;
                 }
                 verdicts.push(verdict);
             }
@@ -112,10 +106,7 @@ impl Layer for AnyHolder {
     }
 }
 
-async fn committed(
-    below: &Arc<dyn Ledger>,
-    request: &CommitRequest,
-) -> Result<Verdict, LedgerError> {
+async fn committed(below: &dyn Ledger, request: &CommitRequest) -> Result<Verdict, LedgerError> {
     let mut verdicts = below.commit(vec![request.clone()]).await?;
     Ok(verdicts.pop().unwrap_or(Verdict::Full))
 }

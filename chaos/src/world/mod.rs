@@ -8,7 +8,6 @@ mod blow;
 pub(crate) mod book;
 mod course;
 pub(crate) mod injector;
-pub(crate) mod layer;
 mod life;
 mod person;
 mod stage;

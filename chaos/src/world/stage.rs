@@ -14,7 +14,6 @@ use parking_lot::Mutex;
 
 use super::book::{Book, Callers, Desk, Order};
 use super::injector::{Injector, Radius};
-use super::layer::Layered;
 use super::witness::Witness;
 use crate::fault::Kind as FaultKind;
 use crate::mutant::Ports;
@@ -79,10 +78,10 @@ impl Stage {
         let twists: Arc<dyn Twists> = Arc::clone(&injector) as _;
         let outside = Outside::new(seed, &timers, &disk, twists);
         let (class, doubles) = doubled(setup, &outside);
-        let witness = Arc::new(Witness::default());
         let bent = (setup.ports.ledger)(Arc::new(disk.clone()));
+        let witness = Arc::new(Witness::of(bent));
         Self {
-            ledger: Layered::over(bent, Arc::clone(&witness)),
+            ledger: Arc::clone(&witness) as _,
             core: (setup.ports.core)(()),
             class: Arc::new(class),
             callers: (setup.callers)(seed),

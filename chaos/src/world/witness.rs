@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use mainstay_ledger::{CommitRequest, Ledger, LedgerError, Part, Verdict};
+use mainstay_ledger::{CommitRequest, Layer, Ledger, LedgerError, Part, Verdict};
 use mainstay_types::{BoxFuture, Epoch, RunId, Seq};
 use parking_lot::Mutex;
-
-use super::layer::Layer;
 
 /// Events that the engine was told are durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,29 +19,42 @@ pub(crate) struct Acked {
 }
 
 /// Notes every commit that was acknowledged.
-#[derive(Default)]
-pub(crate) struct Witness(Mutex<Vec<Acked>>);
+pub(crate) struct Witness {
+    below: Arc<dyn Ledger>,
+    acked: Mutex<Vec<Acked>>,
+}
 
 impl Witness {
+    /// Notes what `below` says.
+    pub(crate) fn of(below: Arc<dyn Ledger>) -> Self {
+        Self {
+            below,
+            acked: Mutex::default(),
+        }
+    }
+
     pub(crate) fn acked(&self) -> Vec<Acked> {
-        self.0.lock().clone()
+        self.acked.lock().clone()
     }
 }
 
 impl Layer for Witness {
-    fn commit<'a>(
-        &'a self,
-        below: &'a Arc<dyn Ledger>,
+    fn below(&self) -> &dyn Ledger {
+        &*self.below
+    }
+
+    fn commit(
+        &self,
         requests: Vec<CommitRequest>,
-    ) -> BoxFuture<'a, Result<Vec<Verdict>, LedgerError>> {
+    ) -> BoxFuture<'_, Result<Vec<Verdict>, LedgerError>> {
         Box::pin(async move {
             let about = |part: &Part| (part.run, part.epoch, part.events.len());
             let asked: Vec<Vec<_>> = requests
                 .iter()
                 .map(|request| request.parts.iter().map(about).collect())
                 .collect();
-            let verdicts = below.commit(requests).await?;
-            let mut acked = self.0.lock();
+            let verdicts = self.below.commit(requests).await?;
+            let mut acked = self.acked.lock();
             for (parts, verdict) in asked.iter().zip(&verdicts) {
                 let Verdict::Committed(receipt) = verdict else {
                     continue;

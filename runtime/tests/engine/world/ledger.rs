@@ -9,16 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use mainstay_ledger::{
-    CommitRequest, Drive, Driving, Enqueued, InboxCommand, InboxMessage, Knocks, Ledger,
-    LedgerError, Loaded, Mark, MemoryLedger, Op, Page, Recorded, RunFilter, Snapshot, Stamped,
-    StoredAlert, StoredClass, Verdict, codec,
+    CommitRequest, Drive, Driving, Enqueued, InboxCommand, Layer, Ledger, LedgerError, Loaded,
+    MemoryLedger, Op, Page, Recorded, Snapshot, Stamped, Verdict, codec,
 };
-use mainstay_machine::{EffectEntry, Event, Run, Summary, apply};
+use mainstay_machine::{Event, Run, apply};
 use mainstay_sim::VirtualTimers;
-use mainstay_types::{
-    AlertSeq, BoxFuture, ClassName, ClassVersion, Digest, EffectKey, MessageId, Millis, RunId, Seq,
-    StartKey, Tenant, Timers, Timestamp, WorkerId,
-};
+use mainstay_types::{BoxFuture, MessageId, Millis, RunId, Seq, Timers, Timestamp, WorkerId};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
@@ -331,7 +327,10 @@ impl TestLedger {
         let class = class.expect("readable").expect("stored").class;
         let mut durable = Run::unborn(Arc::clone(&class));
         let mut newest = Timestamp::from_millis(i64::MIN);
-        for stamped in self.log_of(run).iter().flat_map(|append| &append.events) {
+        let log = self.log_of(run);
+        // Somebody else may have written more since, who took the run over.
+        let written = usize::try_from(snapshot.seq.get()).expect("few events");
+        for stamped in log.iter().flat_map(|append| &append.events).take(written) {
             apply(&mut durable, &stamped.event).expect("the log is in order");
             newest = newest.max(stamped.at);
         }

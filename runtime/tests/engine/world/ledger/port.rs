@@ -4,7 +4,11 @@
 
 use super::*;
 
-impl Ledger for TestLedger {
+impl Layer for TestLedger {
+    fn below(&self) -> &dyn Ledger {
+        &self.inner
+    }
+
     fn commit(
         &self,
         requests: Vec<CommitRequest>,
@@ -75,25 +79,6 @@ impl Ledger for TestLedger {
         })
     }
 
-    fn driving(&self, run: RunId) -> BoxFuture<'_, Result<Option<Driving>, LedgerError>> {
-        self.inner.driving(run)
-    }
-
-    fn inbox(&self, run: RunId) -> BoxFuture<'_, Result<Vec<InboxMessage>, LedgerError>> {
-        self.inner.inbox(run)
-    }
-
-    fn wakes(
-        &self,
-        cursor: Option<(Timestamp, RunId)>,
-    ) -> BoxFuture<'_, Result<Page<(Timestamp, RunId)>, LedgerError>> {
-        self.inner.wakes(cursor)
-    }
-
-    fn inboxes(&self, cursor: Option<RunId>) -> BoxFuture<'_, Result<Page<RunId>, LedgerError>> {
-        self.inner.inboxes(cursor)
-    }
-
     /// As in a store that one process holds, unless a test wants several workers: whoever drove a
     /// run in an earlier life is gone.
     fn lease(
@@ -110,67 +95,8 @@ impl Ledger for TestLedger {
         })
     }
 
-    fn summary(&self, run: RunId) -> BoxFuture<'_, Result<Option<Summary>, LedgerError>> {
-        self.inner.summary(run)
-    }
-
-    fn alerts(&self, after: AlertSeq) -> BoxFuture<'_, Result<Page<StoredAlert>, LedgerError>> {
-        self.inner.alerts(after)
-    }
-
-    fn knocks(&self) -> Knocks {
-        self.inner.knocks()
-    }
-
-    fn mark(&self, run: RunId) -> Mark {
-        self.inner.mark(run)
-    }
-
     fn aborted(&self) -> BoxFuture<'_, Result<Vec<(RunId, u32)>, LedgerError>> {
         let aborted = self.state.lock().aborted.clone();
         Box::pin(async move { Ok(aborted) })
-    }
-
-    fn runs(
-        &self,
-        filter: RunFilter,
-        cursor: Option<RunId>,
-    ) -> BoxFuture<'_, Result<Page<Summary>, LedgerError>> {
-        self.inner.runs(filter, cursor)
-    }
-
-    fn effect(
-        &self,
-        key: EffectKey,
-    ) -> BoxFuture<'_, Result<Option<(EffectEntry, u64)>, LedgerError>> {
-        self.inner.effect(key)
-    }
-
-    fn start_key(
-        &self,
-        tenant: Tenant,
-        key: StartKey,
-    ) -> BoxFuture<'_, Result<Option<(RunId, Digest)>, LedgerError>> {
-        self.inner.start_key(tenant, key)
-    }
-
-    fn class(
-        &self,
-        name: ClassName,
-        version: ClassVersion,
-    ) -> BoxFuture<'_, Result<Option<StoredClass>, LedgerError>> {
-        self.inner.class(name, version)
-    }
-
-    fn classes(&self) -> BoxFuture<'_, Result<Vec<StoredClass>, LedgerError>> {
-        self.inner.classes()
-    }
-
-    fn last_time(&self) -> BoxFuture<'_, Result<Option<Timestamp>, LedgerError>> {
-        self.inner.last_time()
-    }
-
-    fn appends(&self) -> u64 {
-        self.inner.appends()
     }
 }
