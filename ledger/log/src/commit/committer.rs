@@ -55,6 +55,13 @@ enum Failed {
     Broken(String),
 }
 
+/// What of a group was written.
+enum Wrote {
+    All,
+    /// For want of room.
+    Nothing,
+}
+
 impl Committer {
     /// Writes the first wish and what else waits, and answers all that is done. `false` once the
     /// store has failed.
@@ -86,14 +93,38 @@ impl Committer {
         let whole = self.reader.standing.check();
         whole.map_err(|error| error.to_string())?;
         let room = self.room();
-        let served = Served::now(&self.reader.standing);
-        let mut stage = Stage::new(Below {
+        let kept = self.gathered(queue, taken, room);
+        match self.write_group(kept, room)? {
+            Wrote::All => return Ok(()),
+            Wrote::Nothing if room == Room::OnlyWhatEnds => {}
+            // There was more room when it was last looked at. What the log holds back is for what
+            // ends something, whatever stood in the same group.
+            Wrote::Nothing => {
+                self.log.look_at_room_again();
+                let kept = self.staged_again(taken, Room::OnlyWhatEnds);
+                if let Wrote::All = self.write_group(kept, Room::OnlyWhatEnds)? {
+                    return Ok(());
+                }
+            }
+        }
+        taken.iter_mut().for_each(Taken::found_no_room);
+        Ok(())
+    }
+
+    fn below(&self) -> Below<'_> {
+        Below {
             standing: &self.reader.standing,
             archive: &self.reader.archive,
             heads: &self.heads,
             classes: &self.classes,
             settings: &self.settings,
-        });
+        }
+    }
+
+    /// What the first wish and those that wait come to, until the group is full.
+    fn gathered(&self, queue: &Arc<Queue>, taken: &mut Vec<Taken>, room: Room) -> Layer {
+        let served = Served::now(&self.reader.standing);
+        let mut stage = Stage::new(self.below());
         let mut requests = 0;
         let begun = Instant::now();
         loop {
@@ -111,21 +142,32 @@ impl Committer {
             };
             taken.push(Taken::new(wish));
         }
-        let kept = stage.into_kept();
+        stage.into_kept()
+    }
+
+    /// What the same wishes come to when there is less room; they are not more than before.
+    fn staged_again(&self, taken: &mut [Taken], room: Room) -> Layer {
+        let mut stage = Stage::new(self.below());
+        for wish in taken {
+            wish.forget_group();
+            wish.stage(&mut stage, room);
+        }
+        stage.into_kept()
+    }
+
+    /// Makes a group durable. An error, in words, is for good.
+    fn write_group(&mut self, kept: Layer, room: Room) -> Result<Wrote, String> {
         if kept.is_empty() {
             // Nothing new was seen either: refusals rest on what is durable already.
-            return Ok(());
+            return Ok(Wrote::All);
         }
         let priority = match room {
             Room::Enough => Priority::Ordinary,
             Room::NoNewRuns | Room::OnlyWhatEnds => Priority::Control,
         };
         match self.write(kept, priority) {
-            Ok(()) => Ok(()),
-            Err(Failed::NoRoom) => {
-                taken.iter_mut().for_each(Taken::found_no_room);
-                Ok(())
-            }
+            Ok(()) => Ok(Wrote::All),
+            Err(Failed::NoRoom) => Ok(Wrote::Nothing),
             Err(Failed::Broken(detail)) => Err(detail),
         }
     }

@@ -84,6 +84,19 @@ impl Taken {
         };
     }
 
+    /// Whatever this wish was told in a group that was not written is not so: it is staged again.
+    pub(crate) fn forget_group(&mut self) {
+        if let Wish::Commit(_, _, reply) = &mut self.wish {
+            reply.change(|answer| {
+                if let Ok(verdicts) = answer {
+                    self.verdicts = std::mem::take(verdicts);
+                }
+            });
+        }
+        self.verdicts.truncate(self.began);
+        self.done = false;
+    }
+
     /// The group this wish was part of could not be written for want of room, and nothing of it
     /// was: whatever it was told in this group is not so.
     pub(crate) fn found_no_room(&mut self) {

@@ -233,6 +233,11 @@ impl Log {
         free.map(|free| free.saturating_add(ready))
     }
 
+    /// What was last seen of the volume's room is not so any more.
+    pub(crate) fn look_at_room_again(&self) {
+        self.room.set(None);
+    }
+
     pub(super) fn check(&self) -> Result<(), LogError> {
         self.poison.as_ref().map_or(Ok(()), |detail| {
             Err(LogError::Poisoned {

@@ -8,3 +8,4 @@ mod exchanging;
 mod house;
 mod mending;
 mod retention;
+mod room;
