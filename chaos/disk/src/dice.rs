@@ -1,9 +1,9 @@
 //! Draws of one case: a seed and a purpose give the same ones for ever.
 //!
-//! Unlike `seed::Draw` it prints nothing: a case is printed by whoever runs it.
+//! It prints nothing: a case is printed by whoever runs it.
 
-use mainstay::types::Rng as _;
 use mainstay_sim::SeededRng;
+use mainstay_types::Rng as _;
 
 /// A stream of draws.
 pub struct Dice(SeededRng);

@@ -1,4 +1,4 @@
-//! What the shim (`tests/shim/volume.c`) told of a process, record by record.
+//! What the shim (`shim/volume.c`) told of a process, record by record.
 //!
 //! A kill may cut the last record; what is told whole has happened. It must never guess: a record
 //! that is not the shim's, or a call that the shim could not follow, is a panic.

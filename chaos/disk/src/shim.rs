@@ -1,47 +1,63 @@
 //! The shim that tells what a process does to a folder: built here by the system's compiler, and
 //! put before a program.
 //!
-//! Where it cannot be built a test is red: it must never run a program without it instead.
+//! Where it cannot be built that is an error: nobody may run a program without it instead.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The source; see there what it understands.
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shim/volume.c");
+const SOURCE: &str = include_str!("../shim/volume.c");
 
 /// A built shim.
 #[derive(Clone, Debug)]
 pub struct Shim(PathBuf);
 
+/// Why there is no shim.
+#[derive(Debug, thiserror::Error)]
+pub enum ShimError {
+    /// Its source or the library has no place in the folder.
+    #[error("the shim of a disk has no place: {0}")]
+    Place(#[from] std::io::Error),
+    /// There is no compiler of this name, or it does not start.
+    #[error("a loss of power needs a C compiler (`cc`, or another one named by CC): {0}: {1}")]
+    NoCompiler(String, std::io::Error),
+    /// The compiler has something to say.
+    #[error("the shim of a disk does not compile:\n{0}")]
+    DoesNotCompile(String),
+}
+
 impl Shim {
-    /// Builds it into a folder of the test.
-    ///
-    /// # Panics
-    /// There is no C compiler, or it has something to say.
-    #[must_use]
-    pub fn build(folder: &Path) -> Self {
-        let library = folder.join("volume.so");
+    /// Builds it into a folder that is there.
+    pub fn build(folder: &Path) -> Result<Self, ShimError> {
+        let (source, library) = (folder.join("volume.c"), folder.join("volume.so"));
+        std::fs::write(&source, SOURCE)?;
         let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
         let mut command = Command::new(&compiler);
         command.args([
             "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
         ]);
-        command.arg("-o").arg(&library).arg(SOURCE);
-        command.args(["-ldl", "-lpthread"]);
-        let built = command.output().unwrap_or_else(|error| {
-            panic!("a loss of power needs a C compiler: {compiler}: {error}")
-        });
-        let said = String::from_utf8_lossy(&built.stderr);
-        assert!(built.status.success(), "{command:?}\n{said}");
-        Self(library)
+        command.arg("-o").arg(&library).arg(&source);
+        command.args(["-ldl", "-lpthread"]).stdin(Stdio::null());
+        let built = command
+            .output()
+            .map_err(|error| ShimError::NoCompiler(compiler, error))?;
+        if !built.status.success() {
+            let said = String::from_utf8_lossy(&built.stderr);
+            return Err(ShimError::DoesNotCompile(format!("{command:?}\n{said}")));
+        }
+        Ok(Self(library))
     }
 
-    /// Lets `command` be told of in `journal`, as far as it touches `folder`.
-    pub fn before(&self, command: &mut Command, folder: &Path, journal: &Path) {
-        command
-            .env("LD_PRELOAD", &self.0)
-            .env("ORDEAL_ROOT", folder)
-            .env("ORDEAL_JOURNAL", journal);
+    /// What a program has to find in its environment, so that it is told of in `journal` as far as
+    /// it touches `folder`; both without links in them.
+    #[must_use]
+    pub fn environment(&self, folder: &Path, journal: &Path) -> [(&'static str, PathBuf); 3] {
+        [
+            ("LD_PRELOAD", self.0.clone()),
+            ("ORDEAL_ROOT", folder.to_owned()),
+            ("ORDEAL_JOURNAL", journal.to_owned()),
+        ]
     }
 
     /// Lets syncs of files with one of `parts` in their names do nothing.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::dice::Dice;
 use crate::seed::Draw;
+use mainstay_fault_disk::Dice;
 
 /// The seed of one case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::check::{Report, Told};
-use super::dice::Dice;
-use super::image::{Image, Item};
+use mainstay_fault_disk::Dice;
+use mainstay_fault_disk::{Image, Item};
 
 const PAGE: usize = 4_096;
 

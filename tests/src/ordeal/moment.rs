@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use super::dice::Dice;
 use super::fact::Fact;
+use mainstay_fault_disk::Dice;
 
 /// How many of a hundred deaths are to be during open.
 pub const OPENING_PERCENT: usize = 40;

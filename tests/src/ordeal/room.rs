@@ -3,12 +3,11 @@
 //! Everything happens in one process, because a store goes on without being opened again. It must
 //! never ask for what has no place in a full store and call it an error that there is none.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mainstay::ledger::{Ledger, SledLedger};
+use mainstay_fault_disk::Filler;
 
 use super::author::{ask, tell};
 use super::content::{Happened, Key, Stand};
@@ -32,49 +31,6 @@ const ANSWER_MAX: Duration = Duration::from_secs(20);
 const AGAIN_MAX: Duration = Duration::from_secs(60);
 /// The first of those runs that a full store may refuse.
 const NEW: u32 = 10_000;
-
-/// A file that takes all room of a volume; it is gone when it is dropped.
-#[derive(Debug)]
-pub struct Filler(PathBuf);
-
-impl Filler {
-    /// Takes all room in this folder.
-    ///
-    /// # Panics
-    /// Writing ends otherwise than for want of room.
-    #[must_use]
-    pub fn of(folder: &Path) -> Self {
-        let path = folder.join("filler");
-        let filler = Self(path.clone());
-        let mut file = File::create(&path).expect("a file on the volume");
-        for chunk in [1 << 20, 4_096] {
-            let bytes = vec![1; chunk];
-            loop {
-                match file.write_all(&bytes).and_then(|()| file.sync_data()) {
-                    Ok(()) => {}
-                    Err(error) if error.kind() == std::io::ErrorKind::StorageFull => break,
-                    Err(error) => panic!("{}: {error}", path.display()),
-                }
-            }
-        }
-        filler
-    }
-
-    /// Takes what has become free since.
-    fn again(&self) {
-        let file = OpenOptions::new().append(true).open(&self.0);
-        let mut file = file.expect("it is still there");
-        // It ends with an error: there is no room.
-        while file.write_all(&[1; 4_096]).is_ok() {}
-    }
-}
-
-impl Drop for Filler {
-    fn drop(&mut self) {
-        // A test's folder may be gone before.
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 /// What was seen, in milliseconds where it is a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

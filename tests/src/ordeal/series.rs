@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::check::Report;
-use super::dice::Dice;
 use super::fact::Fact;
-use super::image::Image;
 use super::moment::{Death, Moment, OPENING_PERCENT, opening};
 use super::writer::{Load, Programs, run};
+use mainstay_fault_disk::Dice;
+use mainstay_fault_disk::Image;
 
 /// How many of a hundred checks open the copy twice.
 const TWICE_PERCENT: u64 = 20;

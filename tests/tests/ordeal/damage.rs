@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use mainstay_fault_disk::{Image, image::kind};
 use mainstay_tests::campaign::{Campaign, name_of};
 use mainstay_tests::ordeal::case::Seeded;
 use mainstay_tests::ordeal::damage::{End, Fault, judge};
 use mainstay_tests::ordeal::fact::Fact;
 use mainstay_tests::ordeal::house::SEGMENT_BYTES_SMALL;
-use mainstay_tests::ordeal::image::{Image, kind};
 use mainstay_tests::ordeal::moment::Moment;
 use mainstay_tests::ordeal::series::{Series, keep};
 use mainstay_tests::ordeal::writer::{Load, Programs};

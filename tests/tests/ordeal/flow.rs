@@ -4,16 +4,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use mainstay_fault_disk::Image;
+use mainstay_fault_disk::Shim;
+use mainstay_fault_disk::Volume;
+use mainstay_fault_disk::{Entry, Journal};
 use mainstay_tests::campaign::{Campaign, name_of};
 use mainstay_tests::ordeal::case::Seeded;
 use mainstay_tests::ordeal::fact::Fact;
 use mainstay_tests::ordeal::house::SEGMENT_BYTES_SMALL;
-use mainstay_tests::ordeal::image::Image;
-use mainstay_tests::ordeal::journal::{Entry, Journal};
 use mainstay_tests::ordeal::moment::Moment;
 use mainstay_tests::ordeal::series::Series;
-use mainstay_tests::ordeal::shim::Shim;
-use mainstay_tests::ordeal::volume::Volume;
 use mainstay_tests::ordeal::writer::{Programs, run};
 use mainstay_tests::seed::Draw;
 
@@ -48,7 +48,7 @@ fn flowing(seed: u64, told: &str) -> usize {
         ..programs()
     };
     let series = Series::new(&programs, seed);
-    let shim = Shim::build(&series.path(""));
+    let shim = Shim::build(&series.path("")).expect("a compiler for the shim");
     let (store, path) = (series.store(), series.path("journal"));
     let (mut base, mut facts) = (Image::default(), Vec::new());
     let mut freed = 0;
@@ -60,7 +60,7 @@ fn flowing(seed: u64, told: &str) -> usize {
             .arg("flow")
             .arg(&store)
             .args([first.to_string(), runs.to_string()]);
-        shim.before(&mut command, &store, &path);
+        command.envs(shim.environment(&store, &path));
         let moment = Moment::Answered(1_000 + series.dice.below(7_000), Duration::ZERO);
         let _ = run(&mut command, moment);
         let journal = Journal::read(&path);

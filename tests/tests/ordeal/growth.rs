@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use mainstay::ledger::SledLedger;
+use mainstay_fault_disk::Image;
 use mainstay_tests::campaign::is_full;
 use mainstay_tests::ordeal::bulk::{Look, RUN_CALLS};
 use mainstay_tests::ordeal::house::{self, SEGMENT_BYTES_SMALL};
-use mainstay_tests::ordeal::image::Image;
 use mainstay_tests::ordeal::writer::Programs;
 use mainstay_tests::process::Running;
 

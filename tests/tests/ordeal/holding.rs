@@ -2,9 +2,9 @@
 
 use std::process::{Command, Stdio};
 
+use mainstay_fault_disk::{Image, Item};
 use mainstay_tests::ordeal::damage::{Fault, What};
 use mainstay_tests::ordeal::fact::Fact;
-use mainstay_tests::ordeal::image::{Image, Item};
 use mainstay_tests::ordeal::moment::Moment;
 use mainstay_tests::ordeal::series::Series;
 use mainstay_tests::ordeal::writer::Load;

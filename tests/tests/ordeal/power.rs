@@ -6,16 +6,16 @@
 
 use std::sync::Mutex;
 
+use mainstay_fault_disk::Image;
+use mainstay_fault_disk::Shim;
+use mainstay_fault_disk::Volume;
+use mainstay_fault_disk::{Entry, Journal};
 use mainstay_tests::campaign::{Campaign, name_of};
 use mainstay_tests::ordeal::case::Seeded;
 use mainstay_tests::ordeal::fact::Fact;
 use mainstay_tests::ordeal::house::SEGMENT_BYTES_SMALL;
-use mainstay_tests::ordeal::image::Image;
-use mainstay_tests::ordeal::journal::{Entry, Journal};
 use mainstay_tests::ordeal::moment::Moment;
 use mainstay_tests::ordeal::series::{Series, Tally};
-use mainstay_tests::ordeal::shim::Shim;
-use mainstay_tests::ordeal::volume::Volume;
 use mainstay_tests::ordeal::writer::{Load, Programs};
 use mainstay_tests::seed::Draw;
 
@@ -59,7 +59,7 @@ fn without_its_syncs_a_store_is_seen_to_lose_what_it_acknowledged() {
 fn what_the_shim_tells_of_a_process_is_all_that_it_did_to_its_files() {
     let draw = Draw::new("the shim");
     let mut series = Series::new(&small_segments(draw.seed()), draw.seed());
-    let shim = Shim::build(&series.path(""));
+    let shim = Shim::build(&series.path("")).expect("a compiler for the shim");
     for _ in 0..3 {
         let base = Image::read(&series.store());
         let journal = written(&mut series, &shim, Moment::Never, |_| {});
@@ -102,7 +102,7 @@ fn written(
     let load = load(series);
     // What it told comes from the journal, where it stands between what it did.
     let _ = series.write(&store, moment, load, |command| {
-        shim.before(command, &store, &journal);
+        command.envs(shim.environment(&store, &journal));
         more(command);
     });
     Journal::read(&journal)
@@ -110,7 +110,7 @@ fn written(
 
 fn one_store(seed: u64, told: &str) -> Tally {
     let mut series = Series::new(&small_segments(seed), seed);
-    let shim = Shim::build(&series.path(""));
+    let shim = Shim::build(&series.path("")).expect("a compiler for the shim");
     let mut base = Image::default();
     for _ in 0..ROUNDS {
         let moment = series.moment();
@@ -162,7 +162,7 @@ pub(crate) fn earlier(series: &Series, journal: &Journal) -> usize {
 /// Whether the harness sees what a store loses whose log is never synced.
 fn loses_without_syncs(seed: u64) -> bool {
     let mut series = Series::new(&programs(), seed);
-    let shim = Shim::build(&series.path(""));
+    let shim = Shim::build(&series.path("")).expect("a compiler for the shim");
     let moment = Moment::Answered(300, std::time::Duration::ZERO);
     let journal = written(&mut series, &shim, moment, |command| {
         Shim::lie(command, LOG);

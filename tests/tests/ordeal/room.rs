@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::process::Command;
 
+use mainstay_fault_disk::{Filler, Image, Mounted};
 use mainstay_tests::ordeal::fact::Fact;
 use mainstay_tests::ordeal::moment::Moment;
-use mainstay_tests::ordeal::mount::Mounted;
-use mainstay_tests::ordeal::room::{Filler, Seen};
+use mainstay_tests::ordeal::room::Seen;
 use mainstay_tests::ordeal::series::Series;
 use mainstay_tests::ordeal::writer::Load;
 use mainstay_tests::process::Ended;
@@ -28,7 +28,7 @@ const LOAD: Load = Load {
 fn f32_on_a_full_disk_new_runs_are_refused_what_is_in_flight_settles_and_it_goes_on() {
     let place = tempfile::tempdir().expect("a folder for the test");
     let volume = place.path().join("volume");
-    let _mounted = Mounted::at(&volume, VOLUME_BYTES);
+    let _mounted = mounted(&volume);
     must_go_on(&volume.join("store"), &volume, &[]);
 }
 
@@ -77,7 +77,7 @@ fn f32_a_store_whose_volume_has_no_byte_left_opens_with_the_room_that_it_held_ba
     let draw = Draw::new("no byte left");
     let mut series = Series::new(&programs(), draw.seed());
     let volume = series.path("volume");
-    let _mounted = Mounted::at(&volume, VOLUME_BYTES);
+    let _mounted = mounted(&volume);
     let inside = volume.join("store");
     std::fs::create_dir(&inside).expect("a folder on the volume");
     std::os::unix::fs::symlink(inside, series.store()).expect("a link to it");
@@ -105,10 +105,15 @@ fn command(words: &[&str], paths: &[&Path]) -> Command {
     command
 }
 
+/// A volume of its own at this folder; where none can be mounted the test is red and says why.
+fn mounted(folder: &Path) -> Mounted {
+    Mounted::at(folder, VOLUME_BYTES).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// Gives a folder that is there a volume of its own.
 fn moved_to_a_volume(folder: &Path) -> Mounted {
-    let image = mainstay_tests::ordeal::image::Image::read(folder);
-    let mounted = Mounted::at(folder, VOLUME_BYTES);
+    let image = Image::read(folder);
+    let mounted = mounted(folder);
     image.add_to(folder);
     mounted
 }

@@ -147,8 +147,15 @@ const PLACES: &[Place] = &[
             "mainstay-router",
             "mainstay-sim",
             "mainstay-runtime",
+            "mainstay-fault-disk",
             "mainstay-fault-proxy",
         ]),
+    ),
+    // Knows files and nothing of what they mean; its draws are the simulator's.
+    place(
+        "mainstay-fault-disk",
+        "chaos/disk",
+        Uses::Only(&["mainstay-types", "mainstay-sim"]),
     ),
     // Knows bytes and nothing of what they mean: whatever speaks TCP can be tried behind it.
     place("mainstay-fault-proxy", "chaos/proxy", Uses::Only(&[])),

@@ -32,13 +32,14 @@ const MACHINE_MAY_HOLD_THERE: [&str; 1] = ["libc"];
 const UUID_FEATURES: [&str; 2] = ["default", "std"];
 
 /// What a user of the facade must not have to build: a command line, and doubles for tests.
-const FACADE_MUST_NOT_HOLD: [&str; 9] = [
+const FACADE_MUST_NOT_HOLD: [&str; 10] = [
     "clap",
     "clap_builder",
     "mainstay-cli",
     "mainstay-sim",
     "mainstay-testing",
     "mainstay-chaos",
+    "mainstay-fault-disk",
     "mainstay-fault-proxy",
     "proptest",
     "tokio-test",
