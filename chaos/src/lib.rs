@@ -9,6 +9,8 @@ pub mod experiment;
 pub mod fault;
 pub mod guarantee;
 pub mod meeting;
+#[cfg(feature = "real")]
+pub mod real;
 pub mod report;
 pub mod schedule;
 

@@ -14,12 +14,16 @@ use crate::schedule::Schedule;
 use crate::{Guarantees, World};
 
 type Runs = dyn Fn(&Wish) -> Result<Report, Misuse> + Send + Sync;
+#[cfg(feature = "real")]
+type Plans = dyn Fn() -> Result<crate::campaign::Plan, Misuse> + Send + Sync;
 
 /// A campaign under the name of its class.
 #[derive(Clone)]
 pub struct Offered {
     name: String,
     runs: Arc<Runs>,
+    #[cfg(feature = "real")]
+    plans: Arc<Plans>,
 }
 
 /// What is wanted of a campaign that is offered; what is not said is as its author has it.
@@ -40,8 +44,14 @@ impl Offered {
     pub fn new<I: Value, O: Value>(
         make: impl Fn() -> Campaign<I, O> + Send + Sync + 'static,
     ) -> Self {
+        let make = Arc::new(make);
         Self {
             name: make().class_name(),
+            #[cfg(feature = "real")]
+            plans: {
+                let make = Arc::clone(&make);
+                Arc::new(move || make().plan())
+            },
             runs: Arc::new(move |wish| {
                 let mut campaign = make();
                 if let Some(seeds) = wish.seeds {
@@ -72,6 +82,12 @@ impl Offered {
     /// Errors: it cannot begin.
     pub fn run(&self, wish: &Wish) -> Result<Report, Misuse> {
         (self.runs)(wish)
+    }
+
+    /// Everything that it needs to try a world.
+    #[cfg(feature = "real")]
+    pub(crate) fn plan(&self) -> Result<crate::campaign::Plan, Misuse> {
+        (self.plans)()
     }
 }
 

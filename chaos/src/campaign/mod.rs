@@ -14,5 +14,7 @@ pub use faults::Faults;
 pub use misuse::Misuse;
 pub use world::{Receiver, RunEnd, World};
 
+#[cfg(feature = "real")]
+pub(crate) use run::breaches_of;
 pub(crate) use run::{Plan, Verdict};
 pub(crate) use shrink::shrink;

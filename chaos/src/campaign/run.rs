@@ -87,16 +87,7 @@ fn judge(setup: &Setup, (seed, schedule): (u64, &Schedule), checks: &Checks) -> 
         Ok(facts) => facts,
         Err(panic) => return fell_over(&*panic),
     };
-    let (mut breaches, runs) = guarantee::check(&facts, &checks.guarantees);
-    let seen = World::new(&facts, &runs);
-    for (place, own) in checks.own.iter().enumerate() {
-        if let Some(what) = own(&seen) {
-            breaches.push(Breach {
-                property: format!("check {}", place + 1),
-                what,
-            });
-        }
-    }
+    let mut breaches = breaches_of(&facts, checks);
     breaches.extend(facts.gate.iter().map(|what| Breach {
         property: "recovery gate".to_owned(),
         what: what.clone(),
@@ -106,6 +97,21 @@ fn judge(setup: &Setup, (seed, schedule): (u64, &Schedule), checks: &Checks) -> 
         tally: Tally::of(&facts),
         facts: Some(facts),
     }
+}
+
+/// What of `checks` does not hold of a world that is over.
+pub(crate) fn breaches_of(facts: &Facts, checks: &Checks) -> Vec<Breach> {
+    let (mut breaches, runs) = guarantee::check(facts, &checks.guarantees);
+    let seen = World::new(facts, &runs);
+    for (place, own) in checks.own.iter().enumerate() {
+        if let Some(what) = own(&seen) {
+            breaches.push(Breach {
+                property: format!("check {}", place + 1),
+                what,
+            });
+        }
+    }
+    breaches
 }
 
 fn fell_over(panic: &(dyn std::any::Any + Send)) -> Verdict {

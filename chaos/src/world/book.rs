@@ -7,15 +7,15 @@ use mainstay_class::{Class, Value};
 use mainstay_dispatch::encode;
 use mainstay_machine::OutcomeKind;
 use mainstay_runtime::{Answer, Engine, EngineError, RunHandle};
-use mainstay_sim::VirtualTimers;
 use mainstay_types::{BoxFuture, Clock, Millis, Payload, RunId, Timers};
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 
 /// How long a caller waits before it asks again after an error.
 const AGAIN_AFTER: Millis = Millis::new(250);
 
 /// A run that a caller wants.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     /// Its number in the world, from 0.
     pub(crate) no: usize,
@@ -78,12 +78,8 @@ impl Book {
         self.0.lock().clone()
     }
 
-    fn write(&self, order: &Order, timers: &VirtualTimers, told: Told) {
-        self.0.lock().push(Line {
-            order: order.no,
-            at: timers.clock().monotonic(),
-            told,
-        });
+    pub(crate) fn write(&self, order: usize, at: Millis, told: Told) {
+        self.0.lock().push(Line { order, at, told });
     }
 
     /// Which run an order stands for, as its caller heard first.
@@ -108,18 +104,35 @@ impl Book {
     }
 }
 
+/// Who hears what callers are told.
+pub(crate) trait Hears: Send + Sync {
+    /// The caller of `order` was told this.
+    fn hears(&self, order: &Order, told: Told);
+
+    /// Somebody was refused, and asks again later.
+    fn is_refused(&self, _: &EngineError) {}
+}
+
+/// Writes it into a book, with the time of a clock.
+pub(crate) struct Scribe {
+    pub(crate) book: Arc<Book>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Hears for Scribe {
+    fn hears(&self, order: &Order, told: Told) {
+        self.book.write(order.no, self.clock.monotonic(), told);
+    }
+}
+
 /// What a caller needs in one life of the engine.
 #[derive(Clone)]
 pub(crate) struct Desk {
-    pub(crate) book: Arc<Book>,
-    pub(crate) timers: VirtualTimers,
+    pub(crate) hears: Arc<dyn Hears>,
+    pub(crate) timers: Arc<dyn Timers>,
 }
 
 impl Desk {
-    fn write(&self, order: &Order, told: Told) {
-        self.book.write(order, &self.timers, told);
-    }
-
     /// Does `ask` until it is not refused.
     async fn insist<T, F>(&self, mut ask: impl FnMut() -> F) -> T
     where
@@ -128,7 +141,10 @@ impl Desk {
         loop {
             match ask().await {
                 Ok(value) => return value,
-                Err(_) => self.timers.sleep(AGAIN_AFTER).await,
+                Err(error) => {
+                    self.hears.is_refused(&error);
+                    self.timers.sleep(AGAIN_AFTER).await;
+                }
             }
         }
     }
@@ -168,16 +184,17 @@ impl<I: Value, O: Value> Callers for Typed<I, O> {
         let (class, input) = (self.class.clone(), Arc::clone(&self.input));
         Box::pin(async move {
             let run = Self::begin(&class, (&engine, &order, &desk), &*input).await;
-            desk.write(&order, Told::Started(run.id()));
+            desk.hears.hears(&order, Told::Started(run.id()));
             let answer = desk.insist(|| run.answer()).await;
             let told = if let Answer::Ready(outcome) = &answer {
                 Told::Ready(outcome.kind, bytes(&outcome.result))
             } else {
                 Told::Later
             };
-            desk.write(&order, told);
+            desk.hears.hears(&order, told);
             let outcome = desk.insist(|| run.outcome()).await;
-            desk.write(&order, Told::Outcome(outcome.kind, bytes(&outcome.result)));
+            desk.hears
+                .hears(&order, Told::Outcome(outcome.kind, bytes(&outcome.result)));
         })
     }
 
@@ -185,22 +202,16 @@ impl<I: Value, O: Value> Callers for Typed<I, O> {
         let (class, input) = (self.class.clone(), Arc::clone(&self.input));
         Box::pin(async move {
             let run = Self::begin(&class, (&engine, &order, &desk), &*input).await;
-            desk.write(&order, Told::Started(run.id()));
+            desk.hears.hears(&order, Told::Started(run.id()));
         })
     }
 }
 
-/// Somebody cancels the run of `order`, when its caller knows it.
-pub(crate) async fn cancel(engine: Engine, order: Order, desk: Desk) {
-    let Some(run) = desk.book.run_of(order.no) else {
-        return;
-    };
-    if engine
-        .cancel(run, "somebody", "they want it no more")
-        .await
-        .is_ok()
-    {
-        desk.write(&order, Told::Canceled);
+/// Somebody cancels the run of `order`.
+pub(crate) async fn cancel(engine: Engine, (order, run): (Order, RunId), desk: Desk) {
+    match engine.cancel(run, "somebody", "they want it no more").await {
+        Ok(()) => desk.hears.hears(&order, Told::Canceled),
+        Err(error) => desk.hears.is_refused(&error),
     }
 }
 

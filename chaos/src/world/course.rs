@@ -354,7 +354,11 @@ impl Course<'_> {
         self.hit(place);
         let desk = self.stage.desk();
         let asks = match wish {
-            Wish::Cancel => Box::pin(book::cancel(engine, order, desk)),
+            Wish::Cancel => match self.stage.book.run_of(order.no) {
+                Some(run) => Box::pin(book::cancel(engine, (order, run), desk)),
+                // It knows of no run yet.
+                None => return,
+            },
             Wish::Start => self.stage.callers.start(engine, order, desk),
         };
         self.life.executor.spawner().spawn(asks);

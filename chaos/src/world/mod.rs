@@ -9,8 +9,8 @@ pub(crate) mod book;
 mod course;
 pub(crate) mod injector;
 mod life;
-mod person;
-mod stage;
+pub(crate) mod person;
+pub(crate) mod stage;
 pub(crate) mod witness;
 
 pub(crate) use course::run;

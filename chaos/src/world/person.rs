@@ -3,7 +3,7 @@
 use mainstay_machine::Ruling;
 use mainstay_runtime::{EffectFilter, Engine, OrphanFilter};
 use mainstay_sim::provider::Double;
-use mainstay_types::{EffectKey, Millis, Payload};
+use mainstay_types::{BoxFuture, EffectKey, Millis, Payload};
 
 use super::Stage;
 
@@ -12,13 +12,25 @@ const BY: (&str, &str) = ("ann", "looked at the receiver");
 
 /// Settles what waits for a person, as the receivers' own tables say.
 pub(crate) async fn looks(engine: Engine, stage: Stage) {
+    let truth = |key: &EffectKey| -> BoxFuture<'static, Option<Payload>> {
+        Box::pin(std::future::ready(truth(&stage.doubles, key)))
+    };
+    looks_up(engine, truth).await;
+}
+
+/// The same, where the tables are somewhere else: `truth` asks them for the reply of what was done
+/// under a key.
+pub(crate) async fn looks_up(
+    engine: Engine,
+    truth: impl Fn(&EffectKey) -> BoxFuture<'static, Option<Payload>>,
+) {
     let filter = EffectFilter {
         in_doubt: true,
         ..EffectFilter::default()
     };
     if let Ok(page) = engine.effects(filter, None).await {
         for row in page.rows {
-            let found = truth(&stage.doubles, &row.key);
+            let found = truth(&row.key).await;
             let ruling = match found {
                 Some(_) => Ruling::Applied,
                 None => Ruling::NotApplied,

@@ -12,13 +12,13 @@ use mainstay_sim::{START, SeededIds, SeededRng, SimLedger, VirtualClock, Virtual
 use mainstay_types::{DependencyName, Millis, Rung};
 use parking_lot::Mutex;
 
-use super::book::{Book, Callers, Desk, Order};
+use super::book::{Book, Callers, Desk, Order, Scribe};
 use super::injector::{Injector, Radius};
 use super::witness::Witness;
 use crate::fault::Kind as FaultKind;
 use crate::mutant::Ports;
 use crate::schedule::Schedule;
-use crate::targets::Targets;
+use crate::targets::{Target, Targets};
 
 /// How long the disk takes when nothing is wrong with it.
 pub(crate) const DISK: Latency = Latency {
@@ -99,9 +99,13 @@ impl Stage {
     }
 
     pub(crate) fn desk(&self) -> Desk {
-        Desk {
+        let scribe = Scribe {
             book: Arc::clone(&self.book),
-            timers: self.timers.clone(),
+            clock: Arc::new(self.timers.clock().clone()),
+        };
+        Desk {
+            hears: Arc::new(scribe),
+            timers: Arc::new(self.timers.clone()),
         }
     }
 }
@@ -115,25 +119,39 @@ pub(crate) fn healthy() -> Trouble {
 }
 
 /// The class with a double behind each of its dependencies.
-fn doubled(setup: &Setup, outside: &Outside) -> (ErasedClass, Vec<Double>) {
-    let mut class = (*setup.class).clone();
+pub(crate) fn doubled(setup: &Setup, outside: &Outside) -> (ErasedClass, Vec<Double>) {
     let mut doubles = Vec::new();
-    for target in setup.targets.iter() {
-        let told = setup.doubles.iter().find(|(name, _)| *name == target.name);
-        let (Some((_, kind)), Some(own)) = (told, own(&setup.class, &target.name)) else {
-            continue;
-        };
+    let class = replaced(setup, |target, own| {
+        let (_, kind) = setup
+            .doubles
+            .iter()
+            .find(|(name, _)| *name == target.name)?;
         let effect = target.effect.as_ref();
         let effect = effect.map(|effect| (effect, target.honours_keys));
-        let double = Double::new(&target.name, kind, (&own, effect), outside);
-        let provider: Arc<dyn Provider> = Arc::new(double.clone());
+        let double = Double::new(&target.name, kind, (own, effect), outside);
+        doubles.push(double.clone());
+        Some(Arc::new(double))
+    });
+    (class, doubles)
+}
+
+/// The class with another provider behind each of its dependencies; `make` is given the own one.
+pub(crate) fn replaced(
+    setup: &Setup,
+    mut make: impl FnMut(&Target, &Arc<dyn Provider>) -> Option<Arc<dyn Provider>>,
+) -> ErasedClass {
+    let mut class = (*setup.class).clone();
+    for target in setup.targets.iter() {
+        let own = own(&setup.class, &target.name);
+        let Some(provider) = own.and_then(|own| make(target, &own)) else {
+            continue;
+        };
         let name = DependencyName::new(target.name.as_str()).expect("it is a name of the class");
         if let Ok(replaced) = class.replace(&name, &provider) {
             class = replaced;
-            doubles.push(double);
         }
     }
-    (class, doubles)
+    class
 }
 
 /// Who stands behind a dependency of the class.

@@ -86,6 +86,8 @@ pub use bench::{BenchVerb, CallsArgs, LedgerChoice, OpenArgs, PlaceArgs, ResumeA
 pub use chaos::{CampaignArgs, ChaosVerb, ProxyArgs, RunPlanArgs, SelfTestArgs};
 #[cfg(feature = "experiment")]
 pub use chaos::{ExperimentVerb, IdempotencyArgs};
+#[cfg(feature = "real")]
+pub use chaos::{RealArgs, RealWorkerArgs, TroubleName};
 pub use mounted::Mounted;
 pub use prefix::RunPrefix;
 pub use store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};

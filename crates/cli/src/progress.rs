@@ -13,6 +13,7 @@ const WIDTH: usize = 79;
 const BAR: u64 = 24;
 
 /// The line.
+#[derive(Clone, Copy)]
 pub(crate) struct Progress {
     shows: bool,
 }

@@ -17,6 +17,7 @@
 //! | `model` | no | `model`: OpenAI-compatible chat completions as dependencies |
 //! | `tls` | no | https for `http` and `model`, with rustls |
 //! | `chaos` | no | one's own graph under thousands of fault schedules, for CI |
+//! | `chaos-real` | no | real processes that are killed: `chaos real` in a program of one's own |
 //! | `testing` | no | an engine in memory and virtual time, for unit tests of one's own classes |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -24,7 +24,7 @@ struct Campaign {
     draws: bool,
 }
 
-const CAMPAIGNS: [Campaign; 14] = [
+const CAMPAIGNS: [Campaign; 15] = [
     Campaign {
         name: "crashes",
         about: "the meeting run, killed at each append, at three points, and at its recovery's",
@@ -106,6 +106,13 @@ const CAMPAIGNS: [Campaign; 14] = [
         name: "idempotency",
         about: "20 seeds of the experiment on keys of writes, held against its source's figures",
         filter: "binary_id(mainstay-chaos::idempotency) & test(/^figures::/)",
+        measures: true,
+        draws: true,
+    },
+    Campaign {
+        name: "real",
+        about: "1,000 kills of an engine under load, with every other trouble; mounts volumes",
+        filter: "binary_id(mainstay-cli::cli) & test(/^real::/)",
         measures: true,
         draws: true,
     },

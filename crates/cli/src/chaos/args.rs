@@ -67,6 +67,14 @@ pub enum ChaosVerb {
     #[cfg(feature = "experiment")]
     #[command(subcommand)]
     Experiment(super::ExperimentVerb),
+    /// Kill real processes over and over, and see that nothing is lost
+    #[cfg(feature = "real")]
+    #[command(long_about = super::real::REAL)]
+    Real(super::RealArgs),
+    /// Be one of the processes that are killed
+    #[cfg(feature = "real")]
+    #[command(hide = true)]
+    RealWorker(super::RealWorkerArgs),
     /// Pass TCP connections on and break them on purpose
     #[command(long_about = PROXY)]
     Proxy(ProxyArgs),

@@ -104,7 +104,7 @@ fn line(bug: &Bug) -> String {
 }
 
 /// The campaign of this name; the only one where none is named.
-fn chosen(offered: &[Offered], name: Option<&str>) -> Result<Offered, CliError> {
+pub(super) fn chosen(offered: &[Offered], name: Option<&str>) -> Result<Offered, CliError> {
     let mut all = offered.to_vec();
     all.push(built_in());
     let names: Vec<String> = all.iter().map(|offer| offer.name().to_owned()).collect();
@@ -170,7 +170,7 @@ fn text_of(path: &Path) -> Result<String, CliError> {
     Ok(text)
 }
 
-fn misused(misuse: Misuse) -> CliError {
+pub(super) fn misused(misuse: Misuse) -> CliError {
     usage(misuse.to_string(), "see --help")
 }
 
@@ -182,7 +182,7 @@ fn usage(message: String, hint: &str) -> CliError {
 }
 
 /// What was looked for was found: the answer is no.
-fn found(message: String, hint: &str) -> CliError {
+pub(super) fn found(message: String, hint: &str) -> CliError {
     CliError {
         exit: Exit::Refused,
         ..CliError::outside(message, hint)

@@ -1,5 +1,5 @@
-//! `chaos`: campaigns in virtual time, experiments on real services that fail on purpose, and
-//! connections that break on purpose, on this machine alone.
+//! `chaos`: campaigns in virtual time and of real processes, experiments on real services that fail
+//! on purpose, and connections that break on purpose, on this machine alone.
 //!
 //! It must never touch a store that was there before, nor a service but the one it is told to pass
 //! connections on to; what is measured is the experiment's, what is said about it is here.
@@ -11,12 +11,16 @@ mod experiment;
 #[cfg(feature = "experiment")]
 mod idempotency;
 mod proxy;
+#[cfg(feature = "real")]
+mod real;
 
 use mainstay_chaos::Offered;
 
 pub use args::{CampaignArgs, ChaosVerb, ProxyArgs, RunPlanArgs, SelfTestArgs};
 #[cfg(feature = "experiment")]
 pub use experiment::{ExperimentVerb, IdempotencyArgs};
+#[cfg(feature = "real")]
+pub use real::{RealArgs, RealWorkerArgs, TroubleName};
 
 use crate::error::CliError;
 use crate::output::Output;
@@ -33,6 +37,10 @@ pub(crate) fn chaos(
         ChaosVerb::Selftest(args) => campaign::try_itself(args, output),
         #[cfg(feature = "experiment")]
         ChaosVerb::Experiment(ExperimentVerb::Idempotency(args)) => idempotency::run(args, output),
+        #[cfg(feature = "real")]
+        ChaosVerb::Real(args) => real::run(args, offered, output),
+        #[cfg(feature = "real")]
+        ChaosVerb::RealWorker(args) => real::work(args, offered),
         ChaosVerb::Proxy(args) => proxy::run(args, output),
     }
 }

@@ -45,6 +45,8 @@ fn every_command_has_help_of_its_own() {
             &["chaos", "experiment", "idempotency", "--help"],
             "--sessions <N>",
         ),
+        #[cfg(feature = "real")]
+        (&["chaos", "real", "--help"], "--without-syncs"),
         #[cfg(feature = "chaos")]
         (&["chaos", "proxy", "--help"], "stall[:hold_ms=100]"),
         (&["error", "--help"], "[CODE]"),

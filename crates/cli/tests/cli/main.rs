@@ -20,6 +20,8 @@ mod locked;
 mod orphans;
 #[cfg(feature = "chaos")]
 mod proxy;
+#[cfg(feature = "real")]
+mod real;
 mod refused;
 mod runs;
 mod shapes;

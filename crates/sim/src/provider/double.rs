@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mainstay_dispatch::{AttemptContext, Found, Provider, RawAnswer, codes};
 use mainstay_graph::EffectContract;
-use mainstay_types::{BoxFuture, CostUnits, Failure, FailureKind, Millis, Payload, Sent, Timers};
+use mainstay_types::{BoxFuture, CostUnits, Failure, FailureKind, Millis, Payload, Sent};
 use parking_lot::Mutex;
 
 use super::kind::Kind;
@@ -323,7 +323,7 @@ impl Provider for Double {
                 return pending().await;
             };
             let nth = shared.state.lock().requests;
-            shared.outside.timers.sleep(takes).await;
+            shared.outside.sleep(takes).await;
             end.map(|value| RawAnswer {
                 value,
                 cost: shared.cost(nth),
@@ -343,7 +343,7 @@ impl Provider for Double {
             let Some((takes, found)) = shared.is_looked_up(&cx) else {
                 return pending().await;
             };
-            shared.outside.timers.sleep(takes).await;
+            shared.outside.sleep(takes).await;
             found
         }))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mainstay_types::{Clock, Millis, RunId, Seq};
+use mainstay_types::{BoxFuture, Clock, Millis, RunId, Seq, Timers};
 
 use super::twist::Twists;
 use crate::ledger::SimLedger;
@@ -12,8 +12,10 @@ use crate::timers::VirtualTimers;
 #[derive(Clone)]
 pub struct Outside {
     pub(super) seed: u64,
-    pub(super) timers: VirtualTimers,
-    pub(super) ledger: SimLedger,
+    clock: Arc<dyn Clock>,
+    timers: Arc<dyn Timers>,
+    /// The disk of the engines, where it can be looked at.
+    ledger: Option<SimLedger>,
     pub(super) twists: Arc<dyn Twists>,
 }
 
@@ -27,19 +29,43 @@ impl Outside {
         twists: Arc<dyn Twists>,
     ) -> Self {
         Self {
+            ledger: Some(ledger.clone()),
+            ..Self::far(
+                seed,
+                (Arc::new(timers.clock().clone()), Arc::new(timers.clone())),
+                twists,
+            )
+        }
+    }
+
+    /// The outside of engines in other processes, in a time of its own. How far their logs had come
+    /// when a request arrived cannot be seen from there: as far as can be.
+    #[must_use]
+    pub fn far(
+        seed: u64,
+        (clock, timers): (Arc<dyn Clock>, Arc<dyn Timers>),
+        twists: Arc<dyn Twists>,
+    ) -> Self {
+        Self {
             seed,
-            timers: timers.clone(),
-            ledger: ledger.clone(),
+            clock,
+            timers,
+            ledger: None,
             twists,
         }
     }
 
     pub(super) fn now(&self) -> Millis {
-        self.timers.clock().monotonic()
+        self.clock.monotonic()
+    }
+
+    pub(super) fn sleep(&self, length: Millis) -> BoxFuture<'static, ()> {
+        self.timers.sleep(length)
     }
 
     /// How far the log of `run` has come on the disk.
     pub(super) fn durable(&self, run: RunId) -> Seq {
-        self.ledger.durable(run)
+        let ledger = self.ledger.as_ref();
+        ledger.map_or(Seq(u64::MAX), |ledger| ledger.durable(run))
     }
 }
