@@ -14,6 +14,7 @@ use mainstay_types::{Millis, RunId, Seq};
 use crate::fault::Kind;
 use crate::world::Stage;
 use crate::world::book::Line;
+use crate::world::disturbance::Disturbances;
 use crate::world::injector::Hit;
 use crate::world::witness::Acked;
 
@@ -43,8 +44,8 @@ pub(crate) struct Facts {
     pub(crate) hits: Vec<Hit>,
     /// The kinds of the schedule's faults, in order.
     pub(crate) kinds: Vec<Kind>,
-    /// When an engine first was not alive with a disk that answers.
-    pub(crate) disturbed_at: Option<Millis>,
+    /// When an engine was not alive with a disk that answers.
+    pub(crate) disturbances: Disturbances,
     /// When a process began.
     pub(crate) lives: Vec<Millis>,
     /// Why a fresh run did not complete in time once the faults were over.
@@ -57,7 +58,7 @@ impl Facts {
     pub(crate) fn of(
         stage: &Stage,
         (seed, ended, stuck): (u64, bool, Option<String>),
-        (disturbed_at, gate): (Option<Millis>, Option<String>),
+        (disturbances, gate): (Disturbances, Option<String>),
     ) -> Self {
         let appends = stage.disk.appends();
         let mut runs: Vec<RunId> = appends.iter().map(|append| append.run).collect();
@@ -86,7 +87,7 @@ impl Facts {
             outside: outside.collect(),
             hits: stage.injector.hits(),
             kinds: stage.injector.kinds(),
-            disturbed_at,
+            disturbances,
             gate,
             rows: runs.into_iter().map(row).collect(),
             appends,

@@ -1,5 +1,6 @@
 //! Makes a schedule as short as it can be while it still shows what it showed: first by leaving
-//! faults out, in ever smaller parts, then by making those that are left smaller.
+//! faults out, in ever smaller parts, then by trying every few of them alone, then by making those
+//! that are left smaller.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,9 @@ use crate::schedule::Schedule;
 /// How long is looked for a shorter one.
 const LOOKS_FOR: Duration = Duration::from_secs(10);
 /// How many are tried at most.
-const TRIES_MAX: u32 = 4_000;
+const TRIES_MAX: u32 = 6_000;
+/// So few faults a person can follow: where more are left, every few of all are tried.
+const FEW: usize = 3;
 
 /// The shortest schedule that was found for which `shows` still holds.
 pub(crate) fn shrink(schedule: &Schedule, shows: impl Fn(&Schedule) -> bool) -> Schedule {
@@ -20,6 +23,7 @@ pub(crate) fn shrink(schedule: &Schedule, shows: impl Fn(&Schedule) -> bool) -> 
     };
     let mut best = schedule.faults.clone();
     search.leave_out(&mut best);
+    search.try_few(&schedule.faults, &mut best);
     search.make_smaller(&mut best);
     Schedule { faults: best }
 }
@@ -66,6 +70,27 @@ impl<F: Fn(&Schedule) -> bool> Search<F> {
         }
     }
 
+    /// What cannot be left out one by one may still not be needed: without it the others strike
+    /// something else. Tries one, two and three of `all` alone, in order, until some show it.
+    fn try_few(&mut self, all: &[Fault], best: &mut Vec<Fault>) {
+        if best.len() <= FEW {
+            return;
+        }
+        for count in 1..=FEW {
+            let mut places: Vec<usize> = (0..count).collect();
+            loop {
+                let few: Vec<Fault> = places.iter().map(|at| all[*at].clone()).collect();
+                if self.still_shows(&few) {
+                    *best = few;
+                    return;
+                }
+                if self.left == 0 || !next(&mut places, all.len()) {
+                    break;
+                }
+            }
+        }
+    }
+
     /// Makes numbers smaller, one at a time, as long as anything goes.
     fn make_smaller(&mut self, best: &mut Vec<Fault>) {
         let mut has_changed = true;
@@ -84,6 +109,20 @@ impl<F: Fn(&Schedule) -> bool> Search<F> {
             }
         }
     }
+}
+
+/// The next choice of so many places below `of`, in order; whether there is one.
+fn next(places: &mut [usize], of: usize) -> bool {
+    let count = places.len();
+    let moves = (0..count).rev().find(|at| places[*at] < of - count + at);
+    let Some(at) = moves else {
+        return false;
+    };
+    let first = places[at] + 1;
+    for (ahead, place) in places[at..].iter_mut().enumerate() {
+        *place = first + ahead;
+    }
+    true
 }
 
 /// The same fault, smaller in one way.
@@ -149,6 +188,41 @@ mod tests {
             ..slow(nth)
         });
         assert_eq!(shortest.faults, wanted);
+    }
+
+    /// Any one of five that are there together is needed, and two others alone do it too.
+    #[test]
+    fn few_that_show_it_alone_are_found_behind_many_of_which_none_can_be_left_out() {
+        let schedule = Schedule {
+            faults: (1..=24).map(slow).collect(),
+        };
+        let many: Vec<u64> = (1..=18).step_by(2).collect();
+        let shows = |schedule: &Schedule| {
+            let has = |nth: &u64| schedule.faults.iter().any(|fault| fault.nth == Some(*nth));
+            let alone = schedule.faults.len() == 2 && has(&20) && has(&23);
+            many.iter().all(has) || alone
+        };
+        let shortest = shrink(&schedule, shows);
+        let kept: Vec<Option<u64>> = shortest.faults.iter().map(|fault| fault.nth).collect();
+        assert_eq!(kept, [Some(20), Some(23)]);
+    }
+
+    #[test]
+    fn every_choice_of_places_comes_once() {
+        for of in 1..=7 {
+            for count in 1..=of.min(3) {
+                let mut places: Vec<usize> = (0..count).collect();
+                let mut all = vec![places.clone()];
+                while next(&mut places, of) {
+                    all.push(places.clone());
+                }
+                let choices = (0..count).fold(1, |so_far, n| so_far * (of - n) / (n + 1));
+                assert_eq!(all.len(), choices, "{count} of {of}");
+                assert!(all.is_sorted() && all.iter().flatten().all(|at| *at < of));
+                all.dedup();
+                assert_eq!(all.len(), choices);
+            }
+        }
     }
 
     #[test]

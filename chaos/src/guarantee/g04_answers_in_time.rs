@@ -1,11 +1,12 @@
 //! G4: while an engine is alive and its disk answers, the caller hears by answer_by; no attempt
 //! starts that cannot end before work_by less what has to follow it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_graph::path;
 use mainstay_machine::{Event, Run};
-use mainstay_types::{Millis, RunId};
+use mainstay_sim::START;
+use mainstay_types::{LapNo, Millis, RunId};
 
 use super::{Breaches, Seen, Watch};
 use crate::facts::Facts;
@@ -52,15 +53,13 @@ impl Watch for G4 {
         }
     }
 
-    fn end(&mut self, facts: &Facts, _: &BTreeMap<RunId, Run>, breaches: &mut Breaches) {
-        let answer_by = facts.class.times.answer_by + SLACK;
-        let begun = facts.lines.iter();
-        let begun = begun.filter_map(|line| Some((line.order, line.told.run()?, line.at)));
-        for (order, run, begun) in begun {
-            let latest = begun + answer_by;
-            if facts.disturbed_at.is_some_and(|at| at <= latest) {
+    fn end(&mut self, facts: &Facts, runs: &BTreeMap<RunId, Run>, breaches: &mut Breaches) {
+        for (run, order) in begun(facts) {
+            let due = runs.get(&run).and_then(due);
+            let latest = due.and_then(|due| facts.disturbances.latest(due));
+            let Some(latest) = latest.map(|latest| latest + SLACK) else {
                 continue;
-            }
+            };
             let mut lines = facts.lines.iter().filter(|line| line.order == order);
             let heard = lines.find(|line| matches!(line.told, Told::Ready(..) | Told::Later));
             match heard {
@@ -68,9 +67,29 @@ impl Watch for G4 {
                     "the caller of run {run} heard {} too late",
                     line.at.less(latest)
                 )),
-                None => breaches.add(format_args!("the caller of run {run} never heard")),
-                Some(_) => {}
+                None if facts.ended => {
+                    breaches.add(format_args!("the caller of run {run} never heard"));
+                }
+                // A world that did not go on says so by `ends`.
+                None | Some(_) => {}
             }
         }
     }
+}
+
+/// The runs whose callers heard that they are durable, and which orders they are for.
+fn begun(facts: &Facts) -> impl Iterator<Item = (RunId, usize)> {
+    let mut seen = BTreeSet::new();
+    facts.lines.iter().filter_map(move |line| {
+        let run = line.told.run()?;
+        seen.insert(line.order).then_some((run, line.order))
+    })
+}
+
+/// When the answer of a run's first lap is due, since the world began; what its owners were away for
+/// is in it, where the class says so. `None` in a later lap: nobody waits for the first one then.
+fn due(run: &Run) -> Option<Millis> {
+    let lap = &run.head()?.lap;
+    let is_first = lap.no == LapNo(1);
+    is_first.then(|| lap.times.answer_by.since(START))
 }

@@ -204,7 +204,19 @@ impl Core for Bent {
     }
 
     fn pending(&self, run: &Run, now: Timestamp) -> Vec<Action> {
-        Machine.pending(run, self.due_time(self.start_time(now)))
+        let seen = self.due_time(self.start_time(now));
+        let mut actions = Machine.pending(run, seen);
+        if seen != now {
+            actions.iter_mut().for_each(wakes_later);
+        }
+        actions
+    }
+}
+
+/// Who looks at a clock that is behind wakes by the same clock, and does not spin.
+fn wakes_later(action: &mut Action) {
+    if let Action::WakeAt(at) = action {
+        *at = *at + OFF;
     }
 }
 

@@ -19,6 +19,7 @@ use crate::facts::{Facts, Outside};
 use crate::fault::Kind;
 use crate::guarantee::Breach;
 use crate::world::book::Book;
+use crate::world::disturbance::Disturbances;
 use crate::world::injector::Hit;
 
 /// What was seen of a store while processes lived and died.
@@ -118,7 +119,7 @@ async fn facts(
         hits: past.faults.0,
         kinds: past.faults.1,
         // Nobody is promised an answer in time by a process that is dead.
-        disturbed_at: Some(Millis::ZERO),
+        disturbances: Disturbances::all_the_time(),
         lives: past.lives,
         gate: None,
         rows,

@@ -2,7 +2,7 @@
 //! loses its power, its disk or its clock, over and over, while the services it talks to do things
 //! and lose the reply.
 //!
-//! [`run`] is the campaign. It lives in one process with everything outside ([`Service`]) and with
+//! [`run`] is the campaign. It lives in one process with everything outside and with
 //! what callers were told, and starts a worker ([`work`]) again and again. When the faults are over
 //! everything has to end; then the stores are read, and the same guarantees are held against them
 //! as against worlds in virtual time. Nothing here is the same twice: a seed fixes what is done,

@@ -11,6 +11,7 @@ use mainstay_types::{Clock, Millis, RunId, Spawner, Timers};
 
 use super::blow::{self, Blow, Edge};
 use super::book::{self, Order};
+use super::disturbance::Disturbances;
 use super::life::Life;
 use super::stage::{self, Setup, Stage};
 use super::{EVENTS_MAX, GROUPS_MAX, person, ready};
@@ -38,7 +39,7 @@ pub(crate) fn run(setup: &Setup, seed: u64, schedule: &Schedule) -> Facts {
         active: vec![false; schedule.faults.len()],
         stage,
         life,
-        disturbed_at: None,
+        disturbances: Disturbances::default(),
         stuck: None,
     };
     course.set_trap();
@@ -52,7 +53,7 @@ pub(crate) fn run(setup: &Setup, seed: u64, schedule: &Schedule) -> Facts {
     Facts::of(
         &course.stage,
         (seed, ended, stuck),
-        (course.disturbed_at, gate),
+        (course.disturbances, gate),
     )
 }
 
@@ -66,8 +67,8 @@ struct Course<'a> {
     blows: Vec<Blow>,
     /// Faults of the disk that are going on.
     active: Vec<bool>,
-    /// When the first fault came that keeps an engine from being alive with a disk that answers.
-    disturbed_at: Option<Millis>,
+    /// When an engine was not alive with a disk that answers.
+    disturbances: Disturbances,
     /// Why the world does not go on: somebody spins, or waits for what nobody does, or writes
     /// without end.
     stuck: Option<String>,
@@ -157,6 +158,7 @@ impl Course<'_> {
     /// Nothing goes wrong any more; whether everything ended.
     fn calm(&mut self) -> bool {
         self.stage.injector.calm();
+        self.disturbances.ends(None, self.now());
         if self.stage.disk.stands_still() {
             self.dies_at_the_trap();
         }
@@ -242,18 +244,12 @@ impl Course<'_> {
         }
     }
 
-    fn disturbed(&mut self) {
-        self.disturbed_at
-            .get_or_insert(self.stage.timers.clock().monotonic());
-    }
-
     /// The process dies where the disk stands still.
     fn dies_at_the_trap(&mut self) {
         let Some((_, place)) = self.deaths.pop() else {
             return;
         };
         self.hit(place);
-        self.disturbed();
         let fault = self.fault(place);
         let Act::Dies(death) = fault.kind.named().act else {
             return;
@@ -265,6 +261,12 @@ impl Course<'_> {
 
     /// The process dies, and another one begins after a while.
     fn begins_again(&mut self, death: Death, away: Millis) {
+        let now = self.now();
+        match self.stage.is_shared {
+            // The next one waits for the lease of a process that nobody knows to be dead.
+            true => self.disturbances.for_good(now),
+            false => self.disturbances.lasted(now, now + away),
+        }
         self.life.executor.crash();
         self.stage.disk.die(death);
         self.stage.timers.advance(away);
@@ -276,12 +278,17 @@ impl Course<'_> {
         let fault = self.fault(blow.fault).clone();
         match (fault.kind.named().act, blow.edge) {
             (Act::Disk(_), Edge::Begins) => {
-                self.disturbed();
+                self.disturbances.begins(blow.fault, self.now());
                 self.active[blow.fault] = true;
                 self.hit(blow.fault);
                 self.set_trouble(Some(blow.fault));
             }
             (Act::Disk(_), Edge::Ends) => {
+                // A sync that is to fail and was not asked for yet fails some time later.
+                let is_still_to_come = self.stage.disk.troubles().is_sync_failing;
+                if !(is_still_to_come && fault.kind.named().ms.is_none()) {
+                    self.disturbances.ends(Some(blow.fault), self.now());
+                }
                 self.active[blow.fault] = false;
                 if self.stage.disk.is_poisoned() {
                     self.begins_again(Death::Kill, Millis::ZERO);
@@ -290,17 +297,18 @@ impl Course<'_> {
                 self.set_trouble(None);
             }
             (Act::Stall, _) => {
-                self.disturbed();
                 self.hit(blow.fault);
-                self.stage.timers.advance(Millis::new(fault.length()));
+                let (now, length) = (self.now(), Millis::new(fault.length()));
+                self.disturbances.lasted(now, now + length);
+                self.stage.timers.advance(length);
             }
             (Act::Usurp, _) => {
-                self.disturbed();
                 self.hit(blow.fault);
+                self.disturbances.for_good(self.now());
                 self.is_usurped(Millis::new(fault.length()));
             }
             (Act::Clock(jump), _) => {
-                self.disturbed();
+                self.disturbances.for_good(self.now());
                 self.hit(blow.fault);
                 jump(self.stage.timers.clock(), Millis::new(fault.length()));
             }

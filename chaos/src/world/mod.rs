@@ -7,6 +7,7 @@ use mainstay_types::BoxFuture;
 mod blow;
 pub(crate) mod book;
 mod course;
+pub(crate) mod disturbance;
 pub(crate) mod injector;
 mod life;
 pub(crate) mod person;

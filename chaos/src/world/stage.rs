@@ -49,6 +49,8 @@ pub(crate) struct Setup {
 pub(crate) struct Stage {
     pub(crate) timers: VirtualTimers,
     pub(crate) disk: SimLedger,
+    /// Whether more processes than one may have it at a time.
+    pub(crate) is_shared: bool,
     /// The disk as engines see it.
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) core: Arc<dyn Core>,
@@ -71,7 +73,8 @@ impl Stage {
         let disk = SimLedger::new(seed, &timers);
         disk.trouble(healthy());
         let mut faults = schedule.faults.iter();
-        if faults.any(|fault| fault.kind == FaultKind::Usurped) {
+        let is_shared = faults.any(|fault| fault.kind == FaultKind::Usurped);
+        if is_shared {
             disk.share();
         }
         let injector = Arc::new(Injector::new(schedule, &setup.radius));
@@ -95,6 +98,7 @@ impl Stage {
             ids: Arc::new(SeededIds::new(seed)),
             timers,
             disk,
+            is_shared,
         }
     }
 

@@ -16,4 +16,11 @@ fn every_bug_that_is_put_in_is_caught_by_the_property_that_should() {
         missed.is_empty(),
         "not caught within {seeds} seeds: {missed:?}"
     );
+    for bug in &tested.bugs {
+        let few = bug.shortest.is_some_and(|shortest| shortest <= 3);
+        assert!(
+            bug.faults >= Some(20) && few,
+            "more than a person follows: {bug:?}"
+        );
+    }
 }
