@@ -86,8 +86,8 @@ fn begun(facts: &Facts) -> impl Iterator<Item = (RunId, usize)> {
     })
 }
 
-/// When the answer of a run's first lap is due, since the world began; what its owners were away for
-/// is in it, where the class says so. `None` in a later lap: nobody waits for the first one then.
+/// When the answer of a run's first lap is due, since the world began; what its owners were away
+/// for is in it, where the class says so. `None` in a later lap: nobody waits for the first one.
 fn due(run: &Run) -> Option<Millis> {
     let lap = &run.head()?.lap;
     let is_first = lap.no == LapNo(1);
