@@ -13,6 +13,7 @@ use mainstay_machine::Summary;
 use mainstay_sim::ledger::Append;
 use mainstay_types::{Millis, RunId, Seq};
 
+use super::report::Figures;
 use super::service::Service;
 use crate::campaign::{Plan, breaches_of};
 use crate::facts::{Facts, Outside};
@@ -33,24 +34,12 @@ pub(super) struct Past<'a> {
     pub(super) faults: (Vec<Hit>, Vec<Kind>),
 }
 
-/// How much there was.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) runs: u64,
-    pub(super) outcomes: BTreeMap<String, u64>,
-    pub(super) events: u64,
-    pub(super) requests: u64,
-    pub(super) look_ups: u64,
-    pub(super) effects: u64,
-    pub(super) effects_more_than_once: u64,
-}
-
-/// What must not be.
+/// What must not be, and how much there was.
 pub(super) async fn judge(
     plan: &Plan,
     (store, service): (&Path, &Service),
     past: Past<'_>,
-) -> (Vec<Breach>, Counts) {
+) -> (Vec<Breach>, Figures) {
     let mut breaches = hurt(store);
     match facts(plan, (store, service), past).await {
         Ok(facts) => {
@@ -59,7 +48,7 @@ pub(super) async fn judge(
         }
         Err(error) => {
             breaches.push(breach_of_store(&error));
-            (breaches, Counts::default())
+            (breaches, Figures::default())
         }
     }
 }
@@ -163,11 +152,11 @@ async fn log(ledger: &SledLedger, run: RunId) -> Result<Vec<Append>, LedgerError
     }
 }
 
-fn counts(facts: &Facts) -> Counts {
-    let mut counts = Counts {
+fn counts(facts: &Facts) -> Figures {
+    let mut counts = Figures {
         runs: facts.rows.len() as u64,
         events: facts.appends.len() as u64,
-        ..Counts::default()
+        ..Figures::default()
     };
     for (_, row, _) in &facts.rows {
         let outcome = row.as_ref().and_then(|row| row.outcome);

@@ -125,7 +125,7 @@ impl<'s, 'a> Life<'s, 'a> {
             }
             Say::Refused { code } => {
                 if self.filler.is_some() && code == FULL {
-                    self.series.tally.refused_while_full += 1;
+                    self.series.tally.figures.refused_while_full += 1;
                 }
             }
             Say::Failed { code, message } => {
@@ -147,7 +147,7 @@ impl<'s, 'a> Life<'s, 'a> {
                 self.worker.stop();
                 sleep(length).await;
                 self.worker.go_on();
-                self.series.tally.pauses += 1;
+                self.series.tally.figures.pauses += 1;
             }
             Act::Jump(ms) => {
                 self.series.jumps(ms);
@@ -162,7 +162,7 @@ impl<'s, 'a> Life<'s, 'a> {
             }
             Act::Room => {
                 self.filler = None;
-                self.series.tally.full_disks += 1;
+                self.series.tally.figures.full_disks += 1;
                 self.has_room_since = Some(Instant::now());
             }
             Act::Kill => return self.may_die().await,
@@ -192,7 +192,7 @@ impl<'s, 'a> Life<'s, 'a> {
         let said = timeout(REFUSED_WITHIN, rival.says.recv()).await;
         match said {
             Ok(Some(Say::Failed { code, .. })) if code == LOCKED => {
-                self.series.tally.rivals_refused += 1;
+                self.series.tally.figures.rivals_refused += 1;
             }
             other => {
                 let what = format!("another process on the same store said {other:?}");
@@ -204,8 +204,8 @@ impl<'s, 'a> Life<'s, 'a> {
     }
 
     async fn dies(self) {
-        self.series.tally.kills += 1;
-        self.series.tally.kills_while_opening += u32::from(!self.is_open);
+        self.series.tally.figures.kills += 1;
+        self.series.tally.figures.kills_while_opening += u32::from(!self.is_open);
         let Gone {
             said,
             status,

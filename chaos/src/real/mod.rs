@@ -32,7 +32,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 pub use plan::Trouble;
-pub use report::{Breached, Opened, Report, Skipped};
+pub use report::{Breached, Figures, Opened, Report, Skipped};
 pub use worker::work;
 
 use crate::campaign::{Misuse, Plan};

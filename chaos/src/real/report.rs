@@ -18,6 +18,28 @@ pub struct Report {
     pub seed: u64,
     /// Stores.
     pub stores: u32,
+    /// Over all of them.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Acknowledgements that were gone or another thing in the end.
+    pub lost: u64,
+    /// How long it took to open a store, in ms, in a life that had the time.
+    pub opened_ms: Opened,
+    /// How long all of it took.
+    pub seconds: f64,
+    /// What was not tried.
+    pub skipped: Vec<Skipped>,
+    /// What did not hold.
+    pub violations: Vec<Breached>,
+    #[serde(skip)]
+    began: Instant,
+    #[serde(skip)]
+    opened: Vec<u64>,
+}
+
+/// How much was done, and how much came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Figures {
     /// Deaths by `kill -9`, those with a loss of power included.
     pub kills: u32,
     /// Of these so many while the store was opened.
@@ -36,8 +58,6 @@ pub struct Report {
     pub refused_while_full: u32,
     /// Starts, cancels, answers and outcomes that callers were told.
     pub acknowledged: BTreeMap<String, u64>,
-    /// Acknowledgements that were gone or another thing in the end.
-    pub lost: u64,
     /// Runs.
     pub runs: u64,
     /// How their newest laps ended.
@@ -54,18 +74,45 @@ pub struct Report {
     pub effects: u64,
     /// Keys under which one did it more than once.
     pub effects_more_than_once: u64,
-    /// How long it took to open a store, in ms, in a life that had the time.
-    pub opened_ms: Opened,
-    /// How long all of it took.
-    pub seconds: f64,
-    /// What was not tried.
-    pub skipped: Vec<Skipped>,
-    /// What did not hold.
-    pub violations: Vec<Breached>,
-    #[serde(skip)]
-    began: Instant,
-    #[serde(skip)]
-    opened: Vec<u64>,
+}
+
+impl Figures {
+    pub(super) fn add(&mut self, more: &Self) {
+        for (all, more) in [
+            (&mut self.kills, more.kills),
+            (&mut self.kills_while_opening, more.kills_while_opening),
+            (&mut self.power_losses, more.power_losses),
+            (&mut self.pauses, more.pauses),
+            (&mut self.clock_jumps, more.clock_jumps),
+            (&mut self.rivals_refused, more.rivals_refused),
+            (&mut self.full_disks, more.full_disks),
+            (&mut self.refused_while_full, more.refused_while_full),
+        ] {
+            *all += more;
+        }
+        for (all, more) in [
+            (&mut self.runs, more.runs),
+            (&mut self.events, more.events),
+            (&mut self.requests, more.requests),
+            (&mut self.look_ups, more.look_ups),
+            (&mut self.troubles_outside, more.troubles_outside),
+            (&mut self.effects, more.effects),
+            (
+                &mut self.effects_more_than_once,
+                more.effects_more_than_once,
+            ),
+        ] {
+            *all += more;
+        }
+        for (all, more) in [
+            (&mut self.acknowledged, &more.acknowledged),
+            (&mut self.outcomes, &more.outcomes),
+        ] {
+            for (name, times) in more {
+                *all.entry(name.clone()).or_default() += times;
+            }
+        }
+    }
 }
 
 /// Times to open.
@@ -104,23 +151,8 @@ pub struct Breached {
 /// What came out of one store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    pub(super) kills: u32,
-    pub(super) kills_while_opening: u32,
-    pub(super) power_losses: u32,
-    pub(super) pauses: u32,
-    pub(super) clock_jumps: u32,
-    pub(super) rivals_refused: u32,
-    pub(super) full_disks: u32,
-    pub(super) refused_while_full: u32,
-    pub(super) acknowledged: BTreeMap<String, u64>,
-    pub(super) runs: u64,
-    pub(super) outcomes: BTreeMap<String, u64>,
-    pub(super) events: u64,
-    pub(super) requests: u64,
-    pub(super) look_ups: u64,
-    pub(super) troubles_outside: u64,
-    pub(super) effects: u64,
-    pub(super) effects_more_than_once: u64,
+    pub(super) figures: Figures,
+    /// How long each opening took, in ms.
     pub(super) opened: Vec<u64>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) violations: Vec<Breached>,
@@ -132,24 +164,8 @@ impl Report {
             class: class.to_owned(),
             seed: options.seed,
             stores: 0,
-            kills: 0,
-            kills_while_opening: 0,
-            power_losses: 0,
-            pauses: 0,
-            clock_jumps: 0,
-            rivals_refused: 0,
-            full_disks: 0,
-            refused_while_full: 0,
-            acknowledged: BTreeMap::new(),
+            figures: Figures::default(),
             lost: 0,
-            runs: 0,
-            outcomes: BTreeMap::new(),
-            events: 0,
-            requests: 0,
-            look_ups: 0,
-            troubles_outside: 0,
-            effects: 0,
-            effects_more_than_once: 0,
             opened_ms: Opened::default(),
             seconds: 0.0,
             skipped: Vec::new(),
@@ -162,31 +178,9 @@ impl Report {
     /// Adds what came out of one store.
     pub(super) fn add(&mut self, tally: Tally) {
         self.stores += 1;
-        self.kills += tally.kills;
-        self.kills_while_opening += tally.kills_while_opening;
-        self.power_losses += tally.power_losses;
-        self.pauses += tally.pauses;
-        self.clock_jumps += tally.clock_jumps;
-        self.rivals_refused += tally.rivals_refused;
-        self.full_disks += tally.full_disks;
-        self.refused_while_full += tally.refused_while_full;
-        self.runs += tally.runs;
-        self.events += tally.events;
-        self.requests += tally.requests;
-        self.look_ups += tally.look_ups;
-        self.troubles_outside += tally.troubles_outside;
-        self.effects += tally.effects;
-        self.effects_more_than_once += tally.effects_more_than_once;
+        self.figures.add(&tally.figures);
         let lost = tally.violations.iter().filter(|one| one.property == "G2");
         self.lost += lost.count() as u64;
-        for (all, more) in [
-            (&mut self.acknowledged, tally.acknowledged),
-            (&mut self.outcomes, tally.outcomes),
-        ] {
-            for (name, times) in more {
-                *all.entry(name).or_default() += times;
-            }
-        }
         self.opened.extend(tally.opened);
         self.violations.extend(tally.violations);
         for skipped in tally.skipped {
@@ -226,49 +220,22 @@ fn counts(of: &BTreeMap<String, u64>) -> String {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Figures {
+            kills,
+            kills_while_opening,
+            ..
+        } = self.figures;
         writeln!(
             f,
-            "{}, seed {}: {} kills on {} stores in {:.0} s, {} of them while a store was opened",
-            self.class, self.seed, self.kills, self.stores, self.seconds, self.kills_while_opening
+            "{}, seed {}: {kills} kills on {} stores in {:.0} s, {kills_while_opening} of them \
+             while a store was opened",
+            self.class, self.seed, self.stores, self.seconds
         )?;
+        write!(f, "{}", self.figures)?;
         writeln!(
             f,
-            "besides: {} losses of power, {} pauses, {} clock jumps, {} rivals refused, {} full \
-             disks ({} refusals for want of room)",
-            self.power_losses,
-            self.pauses,
-            self.clock_jumps,
-            self.rivals_refused,
-            self.full_disks,
-            self.refused_while_full
-        )?;
-        writeln!(
-            f,
-            "acknowledged: {}; lost or changed: {}",
-            counts(&self.acknowledged),
-            self.lost
-        )?;
-        writeln!(
-            f,
-            "{} runs ended: {}; {} events",
-            self.runs,
-            counts(&self.outcomes),
-            self.events
-        )?;
-        writeln!(
-            f,
-            "outside: {} requests, {} look-ups, {} of them went wrong; {} keys, {} of them done \
-             more than once",
-            self.requests,
-            self.look_ups,
-            self.troubles_outside,
-            self.effects,
-            self.effects_more_than_once
-        )?;
-        writeln!(
-            f,
-            "opened {} times: median {} ms, longest {} ms",
-            self.opened_ms.count, self.opened_ms.p50, self.opened_ms.max
+            "opened {} times: median {} ms, longest {} ms; acknowledged and lost or changed: {}",
+            self.opened_ms.count, self.opened_ms.p50, self.opened_ms.max, self.lost
         )?;
         for Skipped { what, why } in &self.skipped {
             writeln!(f, "NOT TRIED  {what}: {why}")?;
@@ -285,6 +252,40 @@ impl fmt::Display for Report {
             count => format!("{count} violations"),
         };
         f.write_str(&held)
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "besides: {} losses of power, {} pauses, {} clock jumps, {} rivals refused, {} full \
+             disks ({} refusals for want of room)",
+            self.power_losses,
+            self.pauses,
+            self.clock_jumps,
+            self.rivals_refused,
+            self.full_disks,
+            self.refused_while_full
+        )?;
+        writeln!(f, "acknowledged: {}", counts(&self.acknowledged))?;
+        writeln!(
+            f,
+            "{} runs ended: {}; {} events",
+            self.runs,
+            counts(&self.outcomes),
+            self.events
+        )?;
+        writeln!(
+            f,
+            "outside: {} requests, {} look-ups, {} of them went wrong; {} keys, {} of them done \
+             more than once",
+            self.requests,
+            self.look_ups,
+            self.troubles_outside,
+            self.effects,
+            self.effects_more_than_once
+        )
     }
 }
 

@@ -15,7 +15,7 @@ use super::judge::{self, Past};
 use super::life::Life;
 use super::plan::{Ground, LifePlan, SeriesPlan, Trouble};
 use super::process::Process;
-use super::report::{Breached, Meter, Skipped, Tally};
+use super::report::{Breached, Figures, Meter, Skipped, Tally};
 use super::service::Service;
 use super::speech::{Ask, Errand, Heard, Say};
 use super::{Options, RealError};
@@ -238,7 +238,7 @@ impl<'a> Series<'a> {
             false => Kind::ClockForward,
         };
         self.clock_ms += ms;
-        self.tally.clock_jumps += 1;
+        self.tally.figures.clock_jumps += 1;
         self.kinds.push(kind);
         self.hits.push(Hit {
             fault: self.kinds.len() - 1,
@@ -287,7 +287,7 @@ impl<'a> Series<'a> {
             Told::Outcome(..) => "outcomes",
             Told::Canceled => "cancels",
         };
-        let times = self.tally.acknowledged.entry(name.to_owned());
+        let times = self.tally.figures.acknowledged.entry(name.to_owned());
         *times.or_default() += 1;
         let is_new = self.book.run_of(order).is_none();
         let begun = told.run().filter(|_| is_new);
@@ -315,7 +315,7 @@ impl<'a> Series<'a> {
         let volume = Volume::after(&place.base, &journal, journal.entries().len());
         place.base = volume.lost_power(&self.dice);
         place.base.write(&place.store);
-        self.tally.power_losses += 1;
+        self.tally.figures.power_losses += 1;
     }
 
     /// Nothing goes wrong any more: everything has to end. Then all is judged.
@@ -343,7 +343,7 @@ impl<'a> Series<'a> {
         Ok(self.tallied(counts))
     }
 
-    fn tallied(self, counts: judge::Counts) -> Tally {
+    fn tallied(self, counts: Figures) -> Tally {
         let kept = match self.breaches.is_empty() {
             true => String::new(),
             false => self.place.kept(),
@@ -354,18 +354,16 @@ impl<'a> Series<'a> {
             what: breach.what,
             kept: kept.clone(),
         });
-        Tally {
-            runs: counts.runs,
-            outcomes: counts.outcomes,
-            events: counts.events,
-            requests: counts.requests,
-            look_ups: counts.look_ups,
-            effects: counts.effects,
-            effects_more_than_once: counts.effects_more_than_once,
+        let figures = Figures {
             troubles_outside: self.service.troubles(),
+            ..counts
+        };
+        let mut tally = Tally {
             violations: violations.collect(),
             ..self.tally
-        }
+        };
+        tally.figures.add(&figures);
+        tally
     }
 }
 

@@ -87,7 +87,7 @@ pub use chaos::{CampaignArgs, ChaosVerb, ProxyArgs, RunPlanArgs, SelfTestArgs};
 #[cfg(feature = "experiment")]
 pub use chaos::{ExperimentVerb, IdempotencyArgs};
 #[cfg(feature = "real")]
-pub use chaos::{RealArgs, RealWorkerArgs, TroubleName};
+pub use chaos::{RealArgs, RealWorkerArgs};
 pub use mounted::Mounted;
 pub use prefix::RunPrefix;
 pub use store::{EraseArgs, ExportArgs, ImportArgs, PruneArgs, RepairArgs};

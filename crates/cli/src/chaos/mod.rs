@@ -20,7 +20,7 @@ pub use args::{CampaignArgs, ChaosVerb, ProxyArgs, RunPlanArgs, SelfTestArgs};
 #[cfg(feature = "experiment")]
 pub use experiment::{ExperimentVerb, IdempotencyArgs};
 #[cfg(feature = "real")]
-pub use real::{RealArgs, RealWorkerArgs, TroubleName};
+pub use real::{RealArgs, RealWorkerArgs};
 
 use crate::error::CliError;
 use crate::output::Output;

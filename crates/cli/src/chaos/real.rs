@@ -4,7 +4,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, value_parser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, value_parser};
 use mainstay_chaos::real::{self, Options, RealError, Trouble};
 use mainstay_chaos::{Offered, built_in};
 
@@ -48,8 +49,8 @@ pub struct RealArgs {
     pub seed: u64,
 
     /// Leave this out; may be given again
-    #[arg(long = "without", value_name = "TROUBLE")]
-    pub without: Vec<TroubleName>,
+    #[arg(long = "without", value_name = "TROUBLE", value_parser = troubles())]
+    pub without: Vec<Trouble>,
 
     /// Make the stores in this folder, which is there; the system's one for temporary files else
     #[arg(long, value_name = "FOLDER")]
@@ -60,35 +61,13 @@ pub struct RealArgs {
     pub without_syncs: bool,
 }
 
-/// What is done to processes beside killing them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum TroubleName {
-    /// Losses of power
-    Power,
-    /// Disks without room
-    FullDisk,
-    /// Processes that are stopped for seconds
-    Pause,
-    /// Clocks that jump
-    Clock,
-    /// Other processes that want the same store
-    Rival,
-    /// Runs that are canceled
-    Cancel,
-}
-
-impl From<TroubleName> for Trouble {
-    fn from(name: TroubleName) -> Self {
-        match name {
-            TroubleName::Power => Self::Power,
-            TroubleName::FullDisk => Self::FullDisk,
-            TroubleName::Pause => Self::Pause,
-            TroubleName::Clock => Self::Clock,
-            TroubleName::Rival => Self::Rival,
-            TroubleName::Cancel => Self::Cancel,
-        }
-    }
+fn troubles() -> impl TypedValueParser<Value = Trouble> {
+    let names = PossibleValuesParser::new(Trouble::ALL.map(Trouble::as_str));
+    names.map(|name| {
+        let mut all = Trouble::ALL.into_iter();
+        let found = all.find(|trouble| trouble.as_str() == name);
+        found.expect("only names of troubles are let through")
+    })
 }
 
 /// What a campaign tells its worker.
@@ -111,7 +90,7 @@ pub(crate) fn run(args: &RealArgs, offered: &[Offered], output: &Output) -> Resu
         folder: args.folder.clone().unwrap_or_else(std::env::temp_dir),
         kills: args.kills,
         seed: args.seed,
-        without: args.without.iter().map(|name| (*name).into()).collect(),
+        without: args.without.clone(),
         without_syncs: args.without_syncs,
     };
     let bar = Progress::new(output);
