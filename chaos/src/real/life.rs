@@ -16,6 +16,10 @@ use super::speech::{Ask, Heard, Say};
 const OPENS_WITHIN: Duration = Duration::from_secs(60);
 /// How long a process may take to say that somebody else has its store.
 const REFUSED_WITHIN: Duration = Duration::from_secs(30);
+/// How soon a store without room refuses a new run, when somebody wants one.
+const REFUSES_WITHIN: Duration = Duration::from_secs(10);
+/// How soon is looked again whether something has come.
+const LOOKS_AGAIN: Duration = Duration::from_millis(50);
 /// How soon a store with room again takes a new run.
 const TAKES_WITHIN: Duration = Duration::from_secs(60);
 /// How long everything may take to end once nothing goes wrong any more.
@@ -38,7 +42,10 @@ pub(super) struct Life<'s, 'a> {
     /// When its acts are counted from, once that is known.
     base: Option<Instant>,
     is_open: bool,
-    filler: Option<Filler>,
+    /// What takes all room of its disk, and since when.
+    filler: Option<(Filler, Instant)>,
+    /// Whether somebody was refused for want of room since then.
+    is_refused: bool,
     /// When its disk had room again, until a new run has begun.
     has_room_since: Option<Instant>,
 }
@@ -62,6 +69,7 @@ impl<'s, 'a> Life<'s, 'a> {
             base: Some(base).filter(|_| plan.from == From::Start),
             is_open: false,
             filler: None,
+            is_refused: false,
             has_room_since: None,
         })
     }
@@ -126,6 +134,7 @@ impl<'s, 'a> Life<'s, 'a> {
             Say::Refused { code } => {
                 if self.filler.is_some() && code == FULL {
                     self.series.tally.figures.refused_while_full += 1;
+                    self.is_refused = true;
                 }
             }
             Say::Failed { code, message } => {
@@ -155,35 +164,48 @@ impl<'s, 'a> Life<'s, 'a> {
             }
             Act::Rival => self.has_a_rival().await?,
             Act::Fill => {
-                self.filler = self.series.filler();
+                self.filler = self.series.filler().map(|filler| (filler, Instant::now()));
+                self.is_refused = false;
                 self.series
                     .calls_more(&mut self.worker, OPEN_WHILE_FULL)
                     .await?;
             }
-            Act::Room => {
-                self.filler = None;
-                self.series.tally.figures.full_disks += 1;
-                self.has_room_since = Some(Instant::now());
-            }
-            Act::Kill => return self.may_die().await,
+            Act::Room => self.has_room_again(),
+            Act::Kill => return Ok(self.may_die()),
         }
         Ok(Goes::On)
     }
 
+    /// The disk has room again, once somebody was refused for want of it.
+    fn has_room_again(&mut self) {
+        let since = self.filler.as_ref().map(|(_, since)| *since);
+        if !self.is_refused && since.is_some_and(|since| since.elapsed() < REFUSES_WITHIN) {
+            return self.comes_later(Act::Room);
+        }
+        self.filler = None;
+        self.series.tally.figures.full_disks += 1;
+        self.has_room_since = Some(Instant::now());
+    }
+
     /// A process whose disk had no room is let go only once a new run has begun.
-    async fn may_die(&mut self) -> Result<Goes, RealError> {
+    fn may_die(&mut self) -> Goes {
         let Some(since) = self.has_room_since else {
-            return Ok(Goes::Over);
+            return Goes::Over;
         };
         if TAKES_WITHIN < since.elapsed() {
             let what = format!("no run begins within {TAKES_WITHIN:?} of the room being there");
             self.series.breach("room", what);
-            return Ok(Goes::Over);
+            return Goes::Over;
         }
+        self.comes_later(Act::Kill);
+        Goes::On
+    }
+
+    /// Something that has to wait for something else is looked at again soon, before all that
+    /// follows it.
+    fn comes_later(&mut self, act: Act) {
         let base = self.base.unwrap_or_else(Instant::now);
-        let again = base.elapsed() + Duration::from_millis(50);
-        self.acts.push_back((again, Act::Kill));
-        Ok(Goes::On)
+        self.acts.push_front((base.elapsed() + LOOKS_AGAIN, act));
     }
 
     /// Another process wants the store, and is told that it is taken.

@@ -10,6 +10,7 @@ use std::time::Instant;
 use mainstay_fault_disk::{Dice, Filler, Image, Journal, Mounted, Shim, Volume};
 use mainstay_types::{Millis, RunId};
 use tempfile::TempDir;
+use tokio::task::block_in_place;
 
 use super::judge::{self, Past};
 use super::life::Life;
@@ -216,7 +217,7 @@ impl<'a> Series<'a> {
     /// Takes all room of the store's volume.
     pub(super) fn filler(&self) -> Option<Filler> {
         let (volume, _) = self.place.volume.as_ref()?;
-        Some(Filler::of(volume))
+        Some(block_in_place(|| Filler::of(volume)))
     }
 
     fn now(&self) -> Millis {
@@ -311,10 +312,12 @@ impl<'a> Series<'a> {
     /// Of what the dead process wrote the disk has what was synced, and any part of the rest.
     fn loses_power(&mut self) {
         let place = &mut self.place;
-        let journal = Journal::read(&place.journal());
-        let volume = Volume::after(&place.base, &journal, journal.entries().len());
-        place.base = volume.lost_power(&self.dice);
-        place.base.write(&place.store);
+        block_in_place(|| {
+            let journal = Journal::read(&place.journal());
+            let volume = Volume::after(&place.base, &journal, journal.entries().len());
+            place.base = volume.lost_power(&self.dice);
+            place.base.write(&place.store);
+        });
         self.tally.figures.power_losses += 1;
     }
 
