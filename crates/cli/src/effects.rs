@@ -123,6 +123,10 @@ fn said(settled: &Settled) -> String {
     } = settled;
     let state = state.replace('_', " ");
     match undone_by.as_ref().filter(|_| ruling == "compensate") {
+        // An engine may have done it before this was read.
+        Some(undo) if state == "compensated" => {
+            format!("effect {key} is compensated: {undo} has undone it, for {by}: {why}")
+        }
         Some(undo) => {
             format!("effect {key}, which is {state}, is to be undone by {undo}, for {by}: {why}")
         }

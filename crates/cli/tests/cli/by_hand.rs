@@ -172,9 +172,13 @@ fn an_applied_effect_is_undone_when_somebody_says_so_and_shows_what_undid_it() {
     assert_eq!(refused.code, 2, "{refused:?}");
     let done = live.ask(&compensate);
     let undo = key.replace("/order/", "/order-undo/");
-    let expected =
-        format!("effect {key}, which is applied, is to be undone by {undo}, for anna (uid:");
-    assert!(done.out.starts_with(&expected), "{done:?}");
+    // The engine goes on at once, and may be done before it is asked how things stand.
+    let truths = [
+        format!("effect {key}, which is applied, is to be undone by {undo}, for anna (uid:"),
+        format!("effect {key} is compensated: {undo} has undone it, for anna (uid:"),
+    ];
+    let is_true = truths.iter().any(|truth| done.out.starts_with(truth));
+    assert!(is_true, "{done:?}");
     live.until(run, |view| view.state == "closed");
     let shown = live.ask(&["effect", "show", &key, "--json"]).json();
     assert_eq!(shown["call"]["effect"]["state"], "compensated");
