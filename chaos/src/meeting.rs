@@ -194,7 +194,7 @@ pub fn minutes(rng: &Rng) -> Minutes {
 pub fn campaign_of() -> Result<Campaign<Minutes, Report>, Problems> {
     let reads = |p50, p95| SimModel::new().p50(p50).p95(p95);
     Ok(campaign(class()?)
-        .dependency("policy_search", reads(300, 900).cut_to(cut))
+        .dependency("policy_search", reads(300, 900).cut_to(cut).stale_to(old))
         .dependency("policy_snapshot", reads(20, 60))
         .dependency("ticket_search", reads(200, 700))
         .dependency("specialist", reads(500, 1_500))
@@ -203,6 +203,10 @@ pub fn campaign_of() -> Result<Campaign<Minutes, Report>, Problems> {
         .dependency("tickets", SimReceiver::new().p50(120).p95(400))
         .runs(2)
         .workload(minutes))
+}
+
+fn old(reply: String) -> String {
+    format!("{reply}, as it was last year")
 }
 
 fn cut(reply: String) -> String {

@@ -16,6 +16,8 @@ pub(crate) struct Target {
     pub(crate) honours_keys: bool,
     /// Whether its replies can be cut.
     pub(crate) is_cuttable: bool,
+    /// Whether its replies can be old ones.
+    pub(crate) can_be_stale: bool,
 }
 
 impl Target {
@@ -25,6 +27,7 @@ impl Target {
             Of::Any => true,
             Of::Reads => resolution.is_none(),
             Of::CutReads => resolution.is_none() && self.is_cuttable,
+            Of::StaleReads => resolution.is_none() && self.can_be_stale,
             Of::Writes => resolution.is_some(),
             Of::KeyedWrites => resolution.is_some() && self.honours_keys,
             Of::AskableWrites => resolution.is_some_and(|found| found != Resolution::ByHuman),
@@ -37,6 +40,7 @@ pub(crate) const fn whom(of: Of) -> &'static str {
         Of::Any => "every dependency",
         Of::Reads => "dependencies that are read",
         Of::CutReads => "dependencies that are read and whose double has .cut_to(..)",
+        Of::StaleReads => "dependencies that are read and whose double has .stale_to(..)",
         Of::Writes => "dependencies that are written to",
         Of::KeyedWrites => "dependencies that do one key once",
         Of::AskableWrites => "dependencies that are written to and can be asked",
@@ -83,6 +87,7 @@ impl Targets {
                     effect,
                     honours_keys,
                     is_cuttable: false,
+                    can_be_stale: false,
                 })
                 .collect(),
         )
@@ -100,10 +105,11 @@ impl Targets {
         self.0.iter().map(|target| target.name.clone()).collect()
     }
 
-    /// Marks a dependency whose replies can be cut.
-    pub(crate) fn cut(&mut self, name: &str) {
+    /// Marks what the replies of a dependency can be.
+    pub(crate) fn mark(&mut self, name: &str, is_cuttable: bool, can_be_stale: bool) {
         if let Some(target) = self.0.iter_mut().find(|target| target.name == name) {
-            target.is_cuttable = true;
+            target.is_cuttable = is_cuttable;
+            target.can_be_stale = can_be_stale;
         }
     }
 

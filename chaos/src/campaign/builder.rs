@@ -231,8 +231,8 @@ impl<I: Value, O: Value> Campaign<I, O> {
         let mut targets = Targets::of(self.class.data());
         let doubles = doubles(&targets, &self.doubles)?;
         for (name, told) in &doubles {
-            if matches!(told, Told::Model(model) if model.can_be_cut()) {
-                targets.cut(name);
+            if let Told::Model(model) = told {
+                targets.mark(name, model.can_be_cut(), model.can_be_stale());
             }
         }
         let within = match &self.blast.dependencies {

@@ -16,6 +16,8 @@ pub(crate) enum Of {
     Reads,
     /// Those that are read and whose replies can be cut.
     CutReads,
+    /// Those that are read and whose replies can be old ones.
+    StaleReads,
     /// Those that are written to.
     Writes,
     /// Those that are written to and do one key once.

@@ -20,12 +20,16 @@ pub enum Kind {
     Overloaded,
     /// Of the requests within `ms` from `at_ms` every second one is told 429.
     SmallQuota,
+    /// Of the requests within `ms` from `at_ms` every second one waits `ms` longer for its turn.
+    FewerWorkers,
     /// It is told that this cannot be done, now or later.
     GoneForGood,
     /// Its reply does not keep the schema.
     WrongShape,
     /// Its reply is there in part only, in a shape that is allowed.
     PartialReply,
+    /// Its reply was right some time ago, in a shape that is allowed.
+    StaleReply,
     /// The connection is refused: nothing leaves.
     Refused,
     /// The connection breaks; nothing was done, and nobody knows.

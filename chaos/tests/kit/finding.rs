@@ -133,6 +133,19 @@ fn a_world_recovers_or_the_gate_says_that_it_does_not() {
     );
 }
 
+/// A process that begins when everybody has heard everything is not there yet when the gate opens.
+#[test]
+fn the_gate_waits_for_an_engine_that_has_only_just_begun() {
+    let deaths = [
+        Kind::Killed,
+        Kind::PowerLoss,
+        Kind::FailedSync,
+        Kind::Usurped,
+    ];
+    let often = over(purchase()).faults(Faults::only(deaths)).seeds(600);
+    often.recovers_within(30_000).run();
+}
+
 #[test]
 fn no_world_is_tried_after_so_many_violations() {
     let never = |_: &World<'_>| false;

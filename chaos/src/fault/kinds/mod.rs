@@ -12,6 +12,7 @@ mod done_in_part;
 mod done_late;
 mod done_twice;
 mod failed_sync;
+mod fewer_workers;
 mod gone_for_good;
 mod killed;
 mod look_up_blind;
@@ -26,6 +27,7 @@ mod reply_lost;
 mod slow;
 mod slow_sync;
 mod small_quota;
+mod stale_reply;
 mod stalled;
 mod started_again;
 mod still_at_it;
@@ -36,14 +38,16 @@ mod wrong_shape;
 use super::Named;
 
 /// All kinds, in the order of [`super::Kind`].
-pub(super) const ALL: [Named; 32] = [
+pub(super) const ALL: [Named; 34] = [
     slow::NAMED,
     rate_limited::NAMED,
     overloaded::NAMED,
     small_quota::NAMED,
+    fewer_workers::NAMED,
     gone_for_good::NAMED,
     wrong_shape::NAMED,
     partial_reply::NAMED,
+    stale_reply::NAMED,
     refused::NAMED,
     broken_off::NAMED,
     unanswered::NAMED,

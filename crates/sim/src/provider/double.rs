@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::kind::Kind;
 use super::latency::lot;
-use super::model::Traits;
+use super::model::{Alter, Traits};
 use super::outside::Outside;
 use super::table::{Applied, Landing, Manner, Table};
 use super::twist::{Arrival, Deed, Sight, Twist};
@@ -209,11 +209,8 @@ impl Shared {
             }
             Deed::DoInPart => done(usual, 1, true).err().map(|error| (takes, Err(error))),
             Deed::WrongShape => Some((takes, Err(wrong_shape()))),
-            Deed::CutReply => {
-                let cut = self.traits.cut.as_ref();
-                let part = reply().map(|whole| cut.and_then(|cut| cut(&whole)).unwrap_or(whole));
-                Some((takes, part))
-            }
+            Deed::CutReply => Some((takes, reply().map(altered(self.traits.cut.as_ref())))),
+            Deed::StaleReply => Some((takes, reply().map(altered(self.traits.stale.as_ref())))),
             Deed::Panic => Some((Millis::ZERO, Err(panicked()))),
         }
     }
@@ -351,6 +348,11 @@ impl Provider for Double {
     fn check_reply(&self, reply: &Payload) -> Result<(), Failure> {
         self.0.own.check_reply(reply)
     }
+}
+
+/// Another reply in place of one, where the double was told how.
+fn altered(alter: Option<&Alter>) -> impl Fn(Payload) -> Payload {
+    move |whole| alter.and_then(|alter| alter(&whole)).unwrap_or(whole)
 }
 
 fn wrong_shape() -> Failure {

@@ -35,12 +35,13 @@ pub(super) struct Traits {
     pub(super) capacity: Option<u32>,
     pub(super) when_full: Failure,
     pub(super) answers: Answers,
-    pub(super) cut: Option<Cut>,
+    pub(super) cut: Option<Alter>,
+    pub(super) stale: Option<Alter>,
     pub(super) cost: Option<(CostUnits, CostUnits)>,
 }
 
-/// Cuts a reply down to a part.
-pub(super) type Cut = Arc<dyn Fn(&Payload) -> Option<Payload> + Send + Sync>;
+/// Makes another reply of one: a part of it, an old one.
+pub(super) type Alter = Arc<dyn Fn(&Payload) -> Option<Payload> + Send + Sync>;
 
 impl Traits {
     fn new() -> Self {
@@ -54,6 +55,7 @@ impl Traits {
                 .message("the double is at its capacity"),
             answers: Answers::Own,
             cut: None,
+            stale: None,
             cost: None,
         }
     }
@@ -123,10 +125,13 @@ settings!(SimReceiver);
 impl SimModel {
     /// What is left of a reply of which only a part came: the fault `partial_reply` needs it.
     pub fn cut_to<R: Value>(mut self, part: impl Fn(R) -> R + Send + Sync + 'static) -> Self {
-        self.traits.cut = Some(Arc::new(move |reply| {
-            let reply: R = mainstay_dispatch::decode(reply).ok()?;
-            mainstay_dispatch::encode(&part(reply)).ok()
-        }));
+        self.traits.cut = Some(alter(part));
+        self
+    }
+
+    /// What a reply is like that was right some time ago: the fault `stale_reply` needs it.
+    pub fn stale_to<R: Value>(mut self, old: impl Fn(R) -> R + Send + Sync + 'static) -> Self {
+        self.traits.stale = Some(alter(old));
         self
     }
 
@@ -135,4 +140,17 @@ impl SimModel {
     pub fn can_be_cut(&self) -> bool {
         self.traits.cut.is_some()
     }
+
+    /// Whether a reply can be an old one.
+    #[must_use]
+    pub fn can_be_stale(&self) -> bool {
+        self.traits.stale.is_some()
+    }
+}
+
+fn alter<R: Value>(change: impl Fn(R) -> R + Send + Sync + 'static) -> Alter {
+    Arc::new(move |reply| {
+        let reply: R = mainstay_dispatch::decode(reply).ok()?;
+        mainstay_dispatch::encode(&change(reply)).ok()
+    })
 }

@@ -82,6 +82,8 @@ pub enum Deed {
     WrongShape,
     /// The reply is there in part only, as the double was told to cut it.
     CutReply,
+    /// The reply is one that was right some time ago, as the double was told.
+    StaleReply,
     /// The adapter panics before anything leaves.
     Panic,
 }

@@ -60,6 +60,14 @@ fn evidence(grade: Grade) -> impl Fn(PolicyQuery) -> PolicyEvidence + Send + Syn
     }
 }
 
+/// From an index that is behind, and says so by its time alone.
+fn a_day_old(evidence: PolicyEvidence) -> PolicyEvidence {
+    PolicyEvidence {
+        retrieved_at_ms: evidence.retrieved_at_ms - 86_400_000,
+        ..evidence
+    }
+}
+
 /// Minutes with some actions; now and then two runs are over the same ones.
 fn sample_meeting(rng: &chaos::Rng) -> Meeting {
     let people = ["Avery", "Kai", "Noor", "Sam"];
@@ -93,7 +101,8 @@ pub(crate) fn campaign(folder: &Path) -> Campaign<Meeting, Report> {
             SimModel::new()
                 .p50(300)
                 .p95(900)
-                .answers_with(evidence(Grade::Live)),
+                .answers_with(evidence(Grade::Live))
+                .stale_to(a_day_old),
         )
         .dependency(
             "policy_snapshot",
