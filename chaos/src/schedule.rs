@@ -119,7 +119,8 @@ impl Menu {
                 fault.nth = Some(1 + dice.below(NTH_MAX).min(dice.below(NTH_MAX)));
                 fault.times = Some(1 + dice.below(3)).filter(|times| 1 < *times);
             }
-            Where::RequestsDuring(_) => fault.at_ms = Some(dice.below(500)),
+            // Half of these times begin with the world: many a class asks everything at once.
+            Where::RequestsDuring(_) => fault.at_ms = Some(dice.below(2) * dice.below(500)),
             Where::Commit => {
                 fault.nth = Some(1 + dice.below(GROUP_MAX));
                 let stages = [Stage::Before, Stage::Written, Stage::Synced];

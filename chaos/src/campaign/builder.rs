@@ -6,7 +6,7 @@ use mainstay_class::{Class, Value};
 use mainstay_sim::provider::{Kind as Told, SimModel, SimReceiver};
 
 use super::check::{Check, Checks};
-use super::faults::{Faults, Wanted};
+use super::faults::{Declared, Faults, Wanted};
 use super::misuse::Misuse;
 use super::run::Plan;
 use crate::fault::Kind;
@@ -340,12 +340,13 @@ fn doubles(targets: &Targets, told: &[(String, Told)]) -> Result<Vec<(String, To
 }
 
 /// What is drawn from, what is planned, and which kinds have to hit.
-fn menu(faults: &Faults, targets: &Targets) -> Result<(Menu, Option<Schedule>, Vec<Kind>), Misuse> {
+fn menu(faults: &Faults, targets: &Targets) -> Result<(Menu, Option<Schedule>, Declared), Misuse> {
+    let declared = |kinds: Vec<Kind>, by_name: bool| Declared { kinds, by_name };
     match &faults.0 {
         Wanted::Drawn(kinds) => {
             let menu = Menu::of(kinds, targets);
-            let declared = menu.kinds.clone();
-            Ok((menu, None, declared))
+            let kinds = declared(menu.kinds.clone(), false);
+            Ok((menu, None, kinds))
         }
         Wanted::Declared(kinds) => {
             let menu = Menu::of(kinds, targets);
@@ -356,7 +357,7 @@ fn menu(faults: &Faults, targets: &Targets) -> Result<(Menu, Option<Schedule>, V
                     whom: of.map_or("nothing", whom),
                 });
             }
-            Ok((menu, None, kinds.clone()))
+            Ok((menu, None, declared(kinds.clone(), true)))
         }
         Wanted::Planned(schedule) => {
             for fault in &schedule.faults {
@@ -365,7 +366,8 @@ fn menu(faults: &Faults, targets: &Targets) -> Result<(Menu, Option<Schedule>, V
             let mut kinds: Vec<Kind> = schedule.faults.iter().map(|fault| fault.kind).collect();
             kinds.sort();
             kinds.dedup();
-            Ok((Menu::of(&kinds, targets), Some(schedule.clone()), kinds))
+            let menu = Menu::of(&kinds, targets);
+            Ok((menu, Some(schedule.clone()), declared(kinds, true)))
         }
     }
 }

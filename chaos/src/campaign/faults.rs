@@ -3,6 +3,14 @@
 use crate::fault::Kind;
 use crate::schedule::Schedule;
 
+/// The kinds that have to hit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Declared {
+    pub(crate) kinds: Vec<Kind>,
+    /// Whether somebody named them: then each has to hit, however few worlds there are.
+    pub(crate) by_name: bool,
+}
+
 /// Which faults befall the worlds of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faults(pub(crate) Wanted);

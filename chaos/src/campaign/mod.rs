@@ -10,6 +10,7 @@ mod world;
 
 pub use builder::{Blast, Campaign, campaign};
 pub use check::{Check, Finding, Guarantees};
+pub(crate) use faults::Declared;
 pub use faults::Faults;
 pub use misuse::Misuse;
 pub use world::{Receiver, RunEnd, World};

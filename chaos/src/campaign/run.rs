@@ -9,11 +9,11 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use super::check::Checks;
+use super::faults::Declared;
 use super::misuse::Misuse;
 use super::shrink;
 use super::world::World;
 use crate::facts::Facts;
-use crate::fault::Kind;
 use crate::guarantee::{self, Breach, Guarantee};
 use crate::report::{Report, Tally, Violation, timeline};
 use crate::schedule::{Menu, Schedule};
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     /// The faults of every world, when they are not drawn.
     pub(crate) planned: Option<Schedule>,
     /// The kinds that have to hit.
-    pub(crate) declared: Vec<Kind>,
+    pub(crate) declared: Declared,
     pub(crate) seeds: (u64, u64),
     pub(crate) checks: Checks,
     pub(crate) steady: Checks,

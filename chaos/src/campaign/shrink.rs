@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::fault::Fault;
 use crate::schedule::Schedule;
 
-/// How long is looked for a shorter one.
-const LOOKS_FOR: Duration = Duration::from_secs(10);
+/// How long is looked for a shorter one: ten seconds with the last try, where worlds spin.
+const LOOKS_FOR: Duration = Duration::from_secs(8);
 /// How many are tried at most.
 const TRIES_MAX: u32 = 6_000;
 /// So few faults a person can follow: where more are left, every few of all are tried.

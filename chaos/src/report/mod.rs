@@ -17,7 +17,7 @@ pub(crate) use tally::Tally;
 pub use timeline::Moment;
 pub use violation::Violation;
 
-use crate::campaign::Plan;
+use crate::campaign::{Declared, Plan};
 use crate::fault::Kind;
 
 /// What came out of a campaign.
@@ -54,7 +54,7 @@ pub struct Report {
     /// What happened in the first world.
     pub timeline: Vec<Moment>,
     #[serde(skip)]
-    declared: Vec<Kind>,
+    declared: Declared,
     #[serde(skip)]
     attempts: Vec<u64>,
     #[serde(skip)]
@@ -70,7 +70,8 @@ pub struct Report {
 #[derive(Clone, Debug, Default)]
 struct Hasher(blake3::Hasher);
 
-/// Below so many worlds a kind may miss by chance alone, and no campaign fails for it.
+/// Below so many worlds a kind that nobody named may miss by chance alone, and no campaign fails
+/// for it.
 const SCHEDULES_MIN: u64 = 500;
 
 impl Report {
@@ -84,7 +85,7 @@ impl Report {
             schedules_per_second: 0.0,
             attempts_median: 0,
             hits_median: 0,
-            hits: plan.declared.iter().map(|kind| (*kind, 0)).collect(),
+            hits: plan.declared.kinds.iter().map(|kind| (*kind, 0)).collect(),
             coverage: Vec::new(),
             outcomes: BTreeMap::new(),
             never_hit: Vec::new(),
@@ -136,16 +137,12 @@ impl Report {
                 hits,
             })
             .collect();
-        if SCHEDULES_MIN <= self.schedules || (self.schedules == self.seeds && self.is_planned()) {
+        let has_all = self.declared.by_name && self.schedules == self.seeds;
+        if has_all || SCHEDULES_MIN <= self.schedules {
             let hits = &self.hits;
             let never = |kind: &&Kind| hits.get(kind).is_none_or(|hits| *hits == 0);
-            self.never_hit = self.declared.iter().filter(never).copied().collect();
+            self.never_hit = self.declared.kinds.iter().filter(never).copied().collect();
         }
-    }
-
-    /// A plan that was written down has few worlds, and each of its faults was meant.
-    fn is_planned(&self) -> bool {
-        self.declared.len() < Kind::all().len() && self.seeds < SCHEDULES_MIN
     }
 
     /// Whether everything held, and every fault that was to happen did.

@@ -14,7 +14,7 @@ use super::book::{self, Order};
 use super::disturbance::Disturbances;
 use super::life::Life;
 use super::stage::{self, Setup, Stage};
-use super::{EVENTS_MAX, GROUPS_MAX, person, ready};
+use super::{EVENTS_MAX, GROUPS_MAX, LIFE_POLLS_MAX, person, ready};
 use crate::facts::{ENDED, Facts, standing};
 use crate::fault::{Act, Fault, Stage as Written};
 use crate::schedule::Schedule;
@@ -125,6 +125,10 @@ impl Course<'_> {
         let (groups, events) = (self.stage.disk.groups(), self.stage.disk.events());
         if GROUPS_MAX < groups || EVENTS_MAX < events {
             self.stuck = Some(format!("no end after {events} events in {groups} commits"));
+        }
+        let polls = self.life.executor.polls();
+        if LIFE_POLLS_MAX < polls {
+            self.stuck = Some(format!("no end after {polls} polls in one process"));
         }
         paused.unwrap_or_else(|stuck| {
             self.stuck = Some(stuck.to_string());

@@ -1,10 +1,10 @@
 //! When an engine was not alive with a disk that answers, and how long that may make callers wait.
 
-use mainstay_types::Millis;
+use mainstay_types::{Millis, limits};
 
-/// What a process needs to be at it again, and its callers to ask again: the engine's start, and a
-/// caller's next try.
-const BACK_WITHIN: Millis = Millis::from_secs(1);
+/// What a process needs to be at it again: it asks a disk that had no room again after
+/// `limits::RETRY_AFTER_MS_DEFAULT`, behind a sync that may still be slow; and callers ask again.
+const BACK_WITHIN: Millis = Millis::new(2 * limits::RETRY_AFTER_MS_DEFAULT);
 
 /// A stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,10 +99,10 @@ mod tests {
         all.ends(Some(8), s(15));
         assert_eq!(all.latest(s(12)), None, "another one ended");
         all.ends(Some(7), s(16));
-        assert_eq!(all.latest(s(12)), Some(s(17)));
+        assert_eq!(all.latest(s(12)), Some(s(18)));
         assert_eq!(all.latest(s(10)), Some(s(10)), "it came after");
         all.lasted(s(17), s(30));
-        assert_eq!(all.latest(s(12)), Some(s(31)), "it was not back yet");
+        assert_eq!(all.latest(s(12)), Some(s(32)), "it was not back yet");
     }
 
     #[test]

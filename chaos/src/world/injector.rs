@@ -102,7 +102,9 @@ impl Injector {
                 Where::Request(_) => !arrival.is_look_up && fault.is_at(arrival.nth),
                 Where::LookUp => arrival.is_look_up && fault.is_at(arrival.nth),
                 Where::RequestsDuring(_) => {
-                    !arrival.is_look_up && fault.is_during(at) && !arrival.nth.is_multiple_of(2)
+                    // Which of two, the fault says: who is asked once only is met as well.
+                    let is_other = (arrival.nth + fault.length()).is_multiple_of(2);
+                    !arrival.is_look_up && fault.is_during(at) && is_other
                 }
                 Where::Commit | Where::Moment | Where::During => false,
             }

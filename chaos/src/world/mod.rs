@@ -19,6 +19,9 @@ pub(crate) use stage::{Setup, Stage};
 
 /// Polls within which a world has to do what it is asked to: beyond, somebody spins.
 pub(crate) const POLLS_MAX: u64 = 200_000;
+/// Polls within which a process has to end all that it has to: the worlds of the built-in class
+/// take some hundreds, at most 2,222 of 20,000.
+pub(crate) const LIFE_POLLS_MAX: u64 = 400_000;
 /// Groups of commits within which a world has to end: beyond, it writes without end.
 pub(crate) const GROUPS_MAX: u64 = 20_000;
 /// Events within which it has to.

@@ -4,7 +4,7 @@ use crate::size;
 
 #[test]
 fn every_bug_that_is_put_in_is_caught_by_the_property_that_should() {
-    let seeds = size(100, 1_000);
+    let seeds = size(150, 1_000);
     let tested = mainstay_chaos::selftest(seeds, |bug| println!("{bug:?}"));
     let missed: Vec<&str> = tested
         .bugs
@@ -17,7 +17,7 @@ fn every_bug_that_is_put_in_is_caught_by_the_property_that_should() {
         "not caught within {seeds} seeds: {missed:?}"
     );
     // The search stops by itself after this time, which a debug build on a busy machine takes.
-    let is_whole = |ms: &u64| *ms < 10_000;
+    let is_whole = |ms: &u64| *ms < 8_000;
     let whole = tested.bugs.iter();
     for bug in whole.filter(|bug| bug.shrunk_in_ms.as_ref().is_none_or(is_whole)) {
         let few = bug.shortest.is_some_and(|shortest| shortest <= 3);

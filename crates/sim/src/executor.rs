@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -58,6 +59,7 @@ pub struct Executor {
     shared: Arc<Shared>,
     timers: VirtualTimers,
     polls_max: u64,
+    polls: AtomicU64,
 }
 
 /// The port [`Spawner`] of an [`Executor`]. What is spawned after that is gone is dropped.
@@ -90,6 +92,7 @@ impl Executor {
             shared: Arc::new(Shared(Mutex::new(strands))),
             timers,
             polls_max: POLLS_MAX_DEFAULT,
+            polls: AtomicU64::new(0),
         }
     }
 
@@ -98,6 +101,12 @@ impl Executor {
     pub const fn polls_max(mut self, polls_max: u64) -> Self {
         self.polls_max = polls_max;
         self
+    }
+
+    /// How often anything was polled so far.
+    #[must_use]
+    pub fn polls(&self) -> u64 {
+        self.polls.load(Ordering::Relaxed)
     }
 
     /// The port by which others spawn here.
@@ -196,6 +205,7 @@ impl Executor {
     /// used up.
     fn drain(&self, left: &mut u64, main: &mut dyn FnMut(&Waker) -> bool) -> Result<(), Stuck> {
         while let Some(id) = self.shared.next_ready() {
+            self.polls.fetch_add(1, Ordering::Relaxed);
             *left = left.checked_sub(1).ok_or(Stuck::TooManyPolls {
                 polls_max: self.polls_max,
             })?;

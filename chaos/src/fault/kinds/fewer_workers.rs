@@ -10,7 +10,7 @@ use crate::fault::{Act, Kind, Named, Of, Where};
 pub(super) const NAMED: Named = Named {
     kind: Kind::FewerWorkers,
     name: "fewer_workers",
-    about: "Of the requests within `ms` from `at_ms` every other one waits `ms` longer for its turn.",
+    about: "Of the requests within `ms` from `at_ms` every other one waits `ms` longer.",
     place: Where::RequestsDuring(Of::Any),
     ms: Some(500..=8000),
     act: Act::Request(|fault| Twist {
