@@ -117,7 +117,7 @@ impl<'s, 'a> Life<'s, 'a> {
                     self.base = Some(Instant::now());
                 }
                 self.series.calls_open(&mut self.worker).await?;
-                self.series.calls_more(&mut self.worker, OPEN).await?;
+                self.calls_more().await?;
             }
             Say::Told { order, told } => {
                 if self.has_room_since.is_some() && matches!(told, Heard::Started { .. }) {
@@ -127,9 +127,7 @@ impl<'s, 'a> Life<'s, 'a> {
                     let run = run.to_string();
                     self.worker.ask(&Ask::Cancel { order, run }).await?;
                 }
-                if self.filler.is_none() {
-                    self.series.calls_more(&mut self.worker, OPEN).await?;
-                }
+                self.calls_more().await?;
             }
             Say::Refused { code } => {
                 if self.filler.is_some() && code == FULL {
@@ -166,25 +164,36 @@ impl<'s, 'a> Life<'s, 'a> {
             Act::Fill => {
                 self.filler = self.series.filler().map(|filler| (filler, Instant::now()));
                 self.is_refused = false;
-                self.series
-                    .calls_more(&mut self.worker, OPEN_WHILE_FULL)
-                    .await?;
+                self.calls_more().await?;
             }
-            Act::Room => self.has_room_again(),
+            Act::Room => self.has_room_again().await?,
             Act::Kill => return Ok(self.may_die()),
         }
         Ok(Goes::On)
     }
 
     /// The disk has room again, once somebody was refused for want of it.
-    fn has_room_again(&mut self) {
+    async fn has_room_again(&mut self) -> Result<(), RealError> {
         let since = self.filler.as_ref().map(|(_, since)| *since);
         if !self.is_refused && since.is_some_and(|since| since.elapsed() < REFUSES_WITHIN) {
-            return self.comes_later(Act::Room);
+            self.comes_later(Act::Room);
+            return Ok(());
         }
         self.filler = None;
         self.series.tally.figures.full_disks += 1;
         self.has_room_since = Some(Instant::now());
+        // Somebody has to want a run that can begin now.
+        self.series.calls_one_more(&mut self.worker).await
+    }
+
+    /// There are always so many runs that somebody wants; more while a disk is full, so that some
+    /// are refused.
+    async fn calls_more(&mut self) -> Result<(), RealError> {
+        let open = match self.filler {
+            Some(_) => OPEN_WHILE_FULL,
+            None => OPEN,
+        };
+        self.series.calls_more(&mut self.worker, open).await
     }
 
     /// A process whose disk had no room is let go only once a new run has begun.

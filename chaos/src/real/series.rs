@@ -268,11 +268,17 @@ impl<'a> Series<'a> {
         open: usize,
     ) -> Result<(), RealError> {
         while self.open.len() < open && self.next < ORDERS_MAX {
-            let order = self.next;
-            self.next += 1;
-            self.open.insert(order);
-            worker.ask(&Ask::Call { order }).await?;
+            self.calls_one_more(worker).await?;
         }
+        Ok(())
+    }
+
+    /// Asks for one new run.
+    pub(super) async fn calls_one_more(&mut self, worker: &mut Process) -> Result<(), RealError> {
+        let order = self.next;
+        self.next += 1;
+        self.open.insert(order);
+        worker.ask(&Ask::Call { order }).await?;
         Ok(())
     }
 
