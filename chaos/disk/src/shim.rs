@@ -19,6 +19,9 @@ pub enum ShimError {
     /// Its source or the library has no place in the folder.
     #[error("the shim of a disk has no place: {0}")]
     Place(#[from] std::io::Error),
+    /// The library's path has a space or a colon in it, which end a name where it is preloaded.
+    #[error("a shim cannot be loaded from {}: no space or colon may be in its path", .0.display())]
+    Unnameable(PathBuf),
     /// There is no compiler of this name, or it does not start.
     #[error("a loss of power needs a C compiler (`cc`, or another one named by CC): {0}: {1}")]
     NoCompiler(String, std::io::Error),
@@ -28,9 +31,13 @@ pub enum ShimError {
 }
 
 impl Shim {
-    /// Builds it into a folder that is there.
+    /// Builds it into a folder that is there, in whose path there is no space and no colon.
     pub fn build(folder: &Path) -> Result<Self, ShimError> {
         let (source, library) = (folder.join("volume.c"), folder.join("volume.so"));
+        let path = library.as_os_str().as_encoded_bytes();
+        if path.iter().any(|byte| b" :\n\t".contains(byte)) {
+            return Err(ShimError::Unnameable(library));
+        }
         std::fs::write(&source, SOURCE)?;
         let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
         let mut command = Command::new(&compiler);
@@ -63,5 +70,24 @@ impl Shim {
     /// Lets syncs of files with one of `parts` in their names do nothing.
     pub fn lie(command: &mut Command, parts: &[&str]) {
         command.env("ORDEAL_LIE", parts.join(":"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shim_is_built_where_it_can_be_loaded_from_and_nowhere_else() {
+        let place = tempfile::tempdir().expect("a folder for the test");
+        assert!(Shim::build(place.path()).is_ok());
+        for name in ["a b", "a:b", "a\nb"] {
+            let folder = place.path().join(name);
+            std::fs::create_dir(&folder).expect("a folder in it");
+            let told = Shim::build(&folder).expect_err(name);
+            assert!(matches!(told, ShimError::Unnameable(_)), "{told}");
+        }
+        let told = Shim::build(&place.path().join("none")).expect_err("no folder");
+        assert!(matches!(told, ShimError::Place(_)), "{told}");
     }
 }

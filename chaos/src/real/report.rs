@@ -248,7 +248,8 @@ impl fmt::Display for Report {
             )?;
         }
         let held = match self.violations.len() {
-            0 => "everything held".to_owned(),
+            0 if self.skipped.is_empty() => "everything held".to_owned(),
+            0 => "everything that was tried held".to_owned(),
             count => format!("{count} violations"),
         };
         f.write_str(&held)

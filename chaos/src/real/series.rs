@@ -65,7 +65,8 @@ struct Place {
     store: PathBuf,
     /// The store as the last loss of power left it.
     base: Image,
-    shim: Option<Shim>,
+    /// With the folder that it is in.
+    shim: Option<(Shim, TempDir)>,
     // Before the folder that it is mounted in.
     volume: Option<(PathBuf, Mounted)>,
     folder: TempDir,
@@ -103,7 +104,10 @@ impl Place {
         match plan.ground {
             Ground::Folder => {}
             Ground::Told => {
-                place.shim = Some(Shim::build(&real).map_err(|error| not_here(&error))?)
+                // Where stores are may have a name that nothing can be loaded from.
+                let own = tempfile::tempdir()?;
+                let shim = Shim::build(own.path()).map_err(|error| not_here(&error))?;
+                place.shim = Some((shim, own));
             }
             Ground::Volume => {
                 let at = real.join("volume");
@@ -197,7 +201,7 @@ impl<'a> Series<'a> {
         let now = self.now();
         self.lives.push(now);
         let mut environment = Vec::new();
-        if let Some(shim) = &self.place.shim {
+        if let Some((shim, _)) = &self.place.shim {
             let journal = self.place.journal();
             // It is not there before the first life.
             let _ = std::fs::remove_file(&journal);

@@ -30,7 +30,9 @@ pub(super) const REAL: &str = "Kill real processes over and over, and see that n
     `chaos campaign` has to hold; else the exit code is 1, and the stores are kept in --folder.\n\n\
     A loss of power needs a C compiler (cc), a full disk the right to mount a small volume in \
     memory (root, or sudo without a password); what cannot be tried is said. A seed fixes what is \
-    done; when it strikes, real processes decide. No store that was there before is touched.";
+    done; when it strikes, real processes decide. No store that was there before is touched. \
+    SIGINT and SIGTERM end it with nothing left behind; after a kill -9 of the campaign itself its \
+    folders stay, and volumes stay mounted in them.";
 
 /// How many deaths, of which class.
 #[derive(Args, Clone, Debug)]
@@ -135,7 +137,10 @@ fn words_of_a_worker() -> Vec<OsString> {
 fn failed(error: RealError) -> CliError {
     match error {
         RealError::Misuse(misuse) => misused(misuse),
-        RealError::System(_) => CliError::outside(error.to_string(), "choose another --folder"),
+        RealError::System(_) => CliError::outside(
+            error.to_string(),
+            "choose another --folder, and leave this program where it is",
+        ),
         RealError::Interrupted => {
             CliError::outside(error.to_string(), "nothing of it is left; start it again")
         }
