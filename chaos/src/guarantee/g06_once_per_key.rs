@@ -13,6 +13,8 @@ use crate::fault::Kind;
 pub(super) struct G6 {
     /// Who says to have done it: by what was answered or found, not by what another one found.
     doers: BTreeMap<EffectKey, BTreeSet<(RunId, CallId)>>,
+    /// What a person said is applied: who does so completes what was done in part.
+    by_hand: BTreeSet<EffectKey>,
 }
 
 impl Watch for G6 {
@@ -31,6 +33,9 @@ impl Watch for G6 {
         let Some(effect) = effect else {
             return;
         };
+        if *reason == Reason::SettledByHand {
+            self.by_hand.insert(effect.key.clone());
+        }
         let doers = self.doers.entry(effect.key.clone()).or_default();
         doers.insert((seen.id, *call));
         if 1 < doers.len() {
@@ -48,7 +53,10 @@ impl Watch for G6 {
             for applied in outside.applied.iter().filter(|applied| !applied.in_part) {
                 *times.entry(&applied.key).or_default() += 1;
             }
-            for (key, times) in times.into_iter().filter(|(_, times)| 1 < *times) {
+            // Whoever believes "not found" too early sends again.
+            let is_judged = !is_early(facts);
+            let twice = times.into_iter().filter(|(_, times)| 1 < *times);
+            for (key, times) in twice.filter(|_| is_judged) {
                 breaches.add(format_args!(
                     "{}: {key} was done {times} times",
                     outside.name
@@ -59,7 +67,9 @@ impl Watch for G6 {
             for (call, of_it) in run.calls().iter() {
                 if let Some(effect) = &of_it.effect {
                     let told = format!("{} of run {id}", run.path(call));
-                    is_true(facts, (*id, &effect.key, &effect.status), &told, breaches);
+                    let by_hand = self.by_hand.contains(&effect.key);
+                    let said = (*id, &effect.key, &effect.status, by_hand);
+                    is_true(facts, said, &told, breaches);
                 }
             }
         }
@@ -68,12 +78,12 @@ impl Watch for G6 {
 
 fn is_true(
     facts: &Facts,
-    (run, key, status): (RunId, &EffectKey, &EffectStatus),
+    (run, key, status, by_hand): (RunId, &EffectKey, &EffectStatus, bool),
     told: &str,
     breaches: &mut Breaches,
 ) {
     let whole = facts.outside.iter().flat_map(|outside| &outside.applied);
-    let mut whole = whole.filter(|applied| !applied.in_part && applied.key == *key);
+    let mut whole = whole.filter(|it| (by_hand || !it.in_part) && it.key == *key);
     // What another run did under the key later is that one's.
     let (is_done, did_it) = match whole.next() {
         Some(applied) => (true, applied.run == run),
