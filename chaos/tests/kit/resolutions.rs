@@ -166,14 +166,21 @@ fn who_waits_for_a_key_that_only_a_person_can_settle_ends_without_a_doubt_of_its
         times,
         ..Fault::of(kind)
     };
-    let faults = vec![
+    let lost = vec![
         at(Kind::Overloaded, 1, Some(2)),
         at(Kind::DoneAndBrokenOff, 3, None),
     ];
-    over::<5>(true)
-        .workload(|_| "O1".to_owned())
-        .faults(Faults::planned(Schedule { faults }))
-        .seeds(60)
-        .check(Guarantees::all())
-        .run();
+    let canceled = Fault {
+        at_ms: Some(20_000),
+        ..Fault::of(Kind::Canceled)
+    };
+    let ended = [lost.clone(), vec![canceled]].concat();
+    for faults in [lost, ended] {
+        over::<5>(true)
+            .workload(|_| "O1".to_owned())
+            .faults(Faults::planned(Schedule { faults }))
+            .seeds(60)
+            .check(Guarantees::all())
+            .run();
+    }
 }

@@ -41,6 +41,12 @@ pub(crate) fn is_open(call: &Call) -> bool {
     is_refused && may_have_landed(call) && matches!(call.phase, Phase::Ready { .. })
 }
 
+/// Whether another run has the key, and only a person can tell: what is found out about the key is
+/// said to that run, and a doubt of this one's own would last for ever.
+pub(crate) fn is_with_the_key(run: &Run, call: &Call, at: Timestamp) -> bool {
+    call.key_holder.is_some() && !is_askable(run, call, at)
+}
+
 /// Whether an attempt of a write was refused in a way that proves nothing.
 pub(crate) fn may_have_landed(call: &Call) -> bool {
     call.effect.is_some()
@@ -62,7 +68,8 @@ pub(crate) fn proves_nothing(failure: &Failure) -> bool {
 /// The doubts that a lap may not end without: writes that wait to be sent again and may be in the
 /// world all the same.
 pub(crate) fn before_the_end(run: &Run, head: &Head, now: Timestamp) -> Vec<Event> {
-    let waiting = run.calls.ready().filter(|(_, call)| is_open(call));
+    let waiting = run.calls.ready();
+    let waiting = waiting.filter(|(_, call)| is_open(call) && !is_with_the_key(run, call, now));
     let doubts = waiting.filter_map(|(id, call)| {
         let site = Site {
             run,

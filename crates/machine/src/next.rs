@@ -109,16 +109,11 @@ pub(crate) fn after_failure(site: Site<'_>, failure: &Failure, evidence: Evidenc
 /// A call that waited for its next attempt and does not get it: asked about first, when its last
 /// one may have done it all the same; else as after any failure.
 pub(crate) fn go_on_without(ground: Ground<'_>, why: Why) -> Vec<Event> {
-    match doubt::is_open(ground.site.call) && !is_with_the_key(ground.site, why.reason) {
+    let Site { run, call, now, .. } = ground.site;
+    match doubt::is_open(call) && !doubt::is_with_the_key(run, call, now) {
         true => reconcile(ground),
         false => fall_back(ground, why),
     }
-}
-
-/// Whether another run has the key, and only a person can tell: what is found out about the key is
-/// said to that run, and a doubt of this one's own would last for ever.
-fn is_with_the_key(site: Site<'_>, reason: Reason) -> bool {
-    reason == Reason::KeyHeldByOtherRun && !doubt::is_askable(site.run, site.call, site.now)
 }
 
 fn reconcile(ground: Ground<'_>) -> Vec<Event> {
